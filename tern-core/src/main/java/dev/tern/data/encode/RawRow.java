@@ -10,15 +10,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Fills rows of a raw batch from values by column name. Allocates nothing for a correct row. */
-final class RawRow {
-  private final Schema schema;
-  private final List<IdEncoding> slots;
-
-  RawRow(Schema schema, List<IdEncoding> slots) {
-    this.schema = schema;
-    this.slots = slots;
-  }
-
+record RawRow(Schema schema, List<IdEncoding> slots) {
   void add(Map<String, ?> columns, Batch raw) {
     raw.abandonRow();
     int known = 0;

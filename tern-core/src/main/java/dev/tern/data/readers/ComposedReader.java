@@ -19,7 +19,6 @@ final class ComposedReader extends JoinedReader {
   private final Batch[] parts;
   private final Schema schema;
   private final BatchPool pool;
-  private int epoch;
 
   /** Rows joined or skipped in this pass. */
   private long at;
@@ -76,10 +75,7 @@ final class ComposedReader extends JoinedReader {
     int slot = 0;
     for (Batch part : parts) {
       Schema columns = part.schema();
-      copyColumns(
-          part.labels(), columns.labelDim(), joined.labels(), schema.labelDim(), label, count);
-      copyColumns(
-          part.dense(), columns.denseDim(), joined.dense(), schema.denseDim(), dense, count);
+      copyNumbers(part, joined, label, dense);
       for (int s = 0; s < columns.slotCount(); s++) {
         copySlot(part, s, joined, slot++, count);
       }
@@ -89,11 +85,15 @@ final class ComposedReader extends JoinedReader {
     return Optional.of(joined);
   }
 
-  /** Copies rows of {@code width} numbers to column {@code column} of wider rows. */
-  private static void copyColumns(
-      float[] from, int width, float[] to, int toWidth, int column, int rows) {
-    for (int row = 0; row < rows; row++) {
-      System.arraycopy(from, row * width, to, row * toWidth + column, width);
+  /** Copies labels and dense numbers of all rows, to columns {@code label} and {@code dense}. */
+  private static void copyNumbers(Batch from, Batch to, int label, int dense) {
+    int labels = from.schema().labelDim();
+    int numbers = from.schema().denseDim();
+    for (int row = 0; row < to.size(); row++) {
+      int toLabel = row * to.schema().labelDim() + label;
+      System.arraycopy(from.labels(), row * labels, to.labels(), toLabel, labels);
+      int toDense = row * to.schema().denseDim() + dense;
+      System.arraycopy(from.dense(), row * numbers, to.dense(), toDense, numbers);
     }
   }
 
@@ -117,7 +117,7 @@ final class ComposedReader extends JoinedReader {
       fault =
           ("compose: row %d of pass %d: got the end of reader %d of %d, expected a row as in reader"
                   + " %d; give readers of as many rows each")
-              .formatted(at + 1, epoch, shortest + 1, rows.length, longest + 1);
+              .formatted(at + 1, epoch(), shortest + 1, rows.length, longest + 1);
     }
     return rows[shortest];
   }
@@ -140,7 +140,6 @@ final class ComposedReader extends JoinedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    this.epoch = epoch;
     at = 0;
     fault = "";
     super.begin(epoch, order);

@@ -17,8 +17,6 @@ final class ConcatReader extends JoinedReader {
   /** Passes of each source in a pass of this reader. */
   private final int times;
 
-  private int epoch;
-
   /** Number of the current pass of a source in this pass, from 0. */
   private int part;
 
@@ -68,7 +66,7 @@ final class ConcatReader extends JoinedReader {
   }
 
   private void startPart() {
-    int pass = Math.addExact(Math.multiplyExact(epoch, times), part / sources.size());
+    int pass = Math.addExact(Math.multiplyExact(epoch(), times), part / sources.size());
     source().restore(new ReaderState(pass, 0, recalled.part(part)));
   }
 
@@ -94,7 +92,6 @@ final class ConcatReader extends JoinedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    this.epoch = epoch;
     part = 0;
     recalled = order;
     earlier.clear();

@@ -68,23 +68,17 @@ abstract class JoinedReader extends PositionedReader {
         : OptionalLong.empty();
   }
 
-  /** Closes every source, even if closing one fails. */
   @Override
   protected void release() {
-    RuntimeException failure = null;
-    for (RowCursor cursor : cursors) {
-      try {
-        cursor.close();
-      } catch (RuntimeException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
+    close(cursors.length);
+  }
+
+  /** Closes the first {@code count} sources in their order, each even if one before it fails. */
+  private void close(int count) {
+    if (count > 0) {
+      try (RowCursor _ = cursors[count - 1]) {
+        close(count - 1);
       }
-    }
-    if (failure != null) {
-      throw failure;
     }
   }
 }

@@ -46,7 +46,6 @@ final class ParallelMapReader extends DerivedReader {
   private final List<Integer> turns = new ArrayList<>();
 
   private List<Integer> recalled = List.of();
-  private int epoch;
 
   /** Rows of the source read or skipped in this pass. */
   private long at;
@@ -59,7 +58,11 @@ final class ParallelMapReader extends DerivedReader {
   /** The failure of the map that was thrown; each call throws it again until a start. */
   private @Nullable Throwable failure;
 
-  private ParallelMapReader(DataReader source, Schema schema, BatchMap map, int threads, int size) {
+  /**
+   * @param source for the unordered form with batches of {@code size} rows
+   * @param size rows of a batch for the unordered form; 0 for the ordered one
+   */
+  ParallelMapReader(DataReader source, Schema schema, BatchMap map, int threads, int size) {
     super(source);
     this.map = new CheckedMap(schema, map);
     this.size = size;
@@ -68,16 +71,6 @@ final class ParallelMapReader extends DerivedReader {
         Executors.newFixedThreadPool(
             threads, Thread.ofPlatform().daemon().name("tern-map-", 0).factory());
     pool = new BatchPool(source.schema(), 1024);
-  }
-
-  static DataReader ordered(DataReader source, Schema schema, BatchMap map, int threads) {
-    return new ParallelMapReader(source, schema, map, threads, 0);
-  }
-
-  static DataReader unordered(
-      DataReader source, Schema schema, BatchMap map, int threads, int size) {
-    DataReader pieces = new BatchedReader(source, size, false);
-    return new ParallelMapReader(pieces, schema, map, threads, size);
   }
 
   @Override
@@ -125,7 +118,7 @@ final class ParallelMapReader extends DerivedReader {
       Batch copy = pool.take();
       copy.appendRows(batch, 0, batch.size());
       long before = at;
-      int pass = epoch;
+      int pass = epoch();
       at += batch.size();
       pieces.add(
           new Piece(
@@ -232,7 +225,6 @@ final class ParallelMapReader extends DerivedReader {
     pieces.forEach(ParallelMapReader::drop);
     pieces.clear();
     turns.clear();
-    this.epoch = epoch;
     at = 0;
     ended = false;
     sourceFailure = null;

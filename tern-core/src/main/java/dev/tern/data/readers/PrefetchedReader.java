@@ -35,7 +35,7 @@ final class PrefetchedReader extends DerivedReader {
           new LinkedBlockingQueue<>(),
           Thread.ofPlatform().daemon().name("tern-prefetch").factory());
 
-  /** Reads in order: first those that are done, then the one under way, then those queued. */
+  /** Reads in order: the first are done, then one is under way, the last are queued. */
   private final Deque<CompletableFuture<Optional<Batch>>> ahead = new ArrayDeque<>();
 
   /** Whether the source has ended or failed, and is not to be read until the next start. */
