@@ -55,6 +55,6 @@ final class DataWaiting {
   }
 
   private static void add(Progress report, List<Double> shares) {
-    shares.add(100 * report.waiting());
+    shares.add(100 * report.pace().waiting());
   }
 }

@@ -196,7 +196,7 @@ public final class TrainBench {
 
     @Override
     public void report(Progress progress) {
-      losses.add(progress.loss());
+      losses.add(progress.metrics().logLoss());
       if (reports < 0) {
         if (progress.step() >= arguments.integer("--warmup") && System.nanoTime() >= warmUntil) {
           // All of them first: a repeat of one must not run beside the warm-up of another.
@@ -211,7 +211,7 @@ public final class TrainBench {
         heapBefore = heapBytes();
         seconds = 0;
       } else {
-        seconds += WAKING * batch / progress.samplesPerSecond();
+        seconds += WAKING * batch / progress.pace().samplesPerSecond();
       }
       int steps = arguments.integer("--steps");
       if (reports++ == steps / WAKING) {

@@ -76,7 +76,7 @@ final class KernelList {
           "%s, batch %,d, %d threads: one training step, part by part%n",
           type.name().toLowerCase(Locale.ROOT), BATCH, threads);
       List<StepTime> after = trainer.times();
-      // If no step followed in so short a time, the costs are those of the first half.
+      // With less than a step in the second half, the costs of all steps are printed.
       boolean late = !before.isEmpty() && after.get(0).runs() > before.get(0).runs();
       for (int i = 0; i < after.size(); i++) {
         out.println(late ? after.get(i).since(before.get(i)) : after.get(i));

@@ -253,23 +253,23 @@ final class TrainRun {
             report.step(),
             report.epoch(),
             evaluated ? MetricsLine.Split.EVAL : MetricsLine.Split.TRAIN,
-            report.loss(),
-            report.auc(),
-            report.calibration(),
-            report.samplesPerSecond(),
+            report.metrics().logLoss(),
+            report.metrics().auc(),
+            report.metrics().calibration(),
+            report.pace().samplesPerSecond(),
             report.memoryBytes(),
             clock.seconds(),
-            report.waiting(),
+            report.pace().waiting(),
             report.tables()));
     String facts =
         "loss "
-            + Format.fixed(report.loss(), 4)
+            + Format.fixed(report.metrics().logLoss(), 4)
             + "  AUC "
-            + Format.fixed(report.auc(), 4)
+            + Format.fixed(report.metrics().auc(), 4)
             + "  "
-            + Format.rate(report.samplesPerSecond())
+            + Format.rate(report.pace().samplesPerSecond())
             + " samples/s"
-            + waiting(report.waiting());
+            + waiting(report.pace().waiting());
     if (evaluated) {
       progress.note("step " + Format.whole(report.step()) + "  evaluation  " + facts);
     } else {

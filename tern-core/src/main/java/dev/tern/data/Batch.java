@@ -221,23 +221,21 @@ public final class Batch implements AutoCloseable {
     endRows(rows);
   }
 
-  /** Appends those rows of {@code source} whose numbers are {@code rows[from .. to)}. */
+  /**
+   * Appends the rows of {@code source} with the numbers {@code rows[from .. to)}, in this order.
+   */
   public void gatherRows(Batch source, int[] rows, int from, int to) {
     int count = to - from;
     ensureRows(count);
     for (int i = 0; i < count; i++) {
       int row = rows[from + i];
-      copyNumbers(source.labels, row, labels, size + i, labelDim);
-      copyNumbers(source.dense, row, dense, size + i, denseDim);
+      System.arraycopy(source.labels, row * labelDim, labels, (size + i) * labelDim, labelDim);
+      System.arraycopy(source.dense, row * denseDim, dense, (size + i) * denseDim, denseDim);
     }
     for (int s = 0; s < ids.length; s++) {
       gatherIds(source, s, rows, from, count);
     }
     endRows(count);
-  }
-
-  private static void copyNumbers(float[] source, int from, float[] target, int to, int dim) {
-    System.arraycopy(source, from * dim, target, to * dim, dim);
   }
 
   private void gatherIds(Batch source, int slot, int[] rows, int from, int count) {

@@ -1,7 +1,6 @@
 package dev.tern.data;
 
 import java.util.ArrayDeque;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Recycled batches of one schema, for readers. {@link Batch#close} brings a batch back, on any
@@ -45,12 +44,11 @@ public final class BatchPool {
 
   /** An empty batch, the caller's until it is closed. */
   public Batch take() {
-    Batch before = poll();
+    Batch before;
+    synchronized (this) {
+      before = returned.poll();
+    }
     return before == null ? new Batch(schema, rows, this) : new Batch(before, this);
-  }
-
-  private synchronized @Nullable Batch poll() {
-    return returned.poll();
   }
 
   /** Takes a batch back. Only the first call of a loan counts. */

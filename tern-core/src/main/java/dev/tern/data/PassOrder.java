@@ -2,6 +2,8 @@ package dev.tern.data;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The order of the batches of a pass, where it depends on the speed of threads: batches that {@link
@@ -15,6 +17,9 @@ import java.util.List;
 public record PassOrder(List<Integer> turns, List<PassOrder> parts) {
   /** The order that follows from seed, epoch and data. */
   public static final PassOrder FIXED = new PassOrder(List.of(), List.of());
+
+  /** In the text, each token follows the one before it at once. */
+  private static final Pattern TOKEN = Pattern.compile("\\G([()]|\\d+ )");
 
   public PassOrder {
     turns = List.copyOf(turns);
@@ -44,16 +49,10 @@ public record PassOrder(List<Integer> turns, List<PassOrder> parts) {
 
   /** This order as text: {@code (turns parts)}, each part in the same form. */
   String text() {
-    StringBuilder text = new StringBuilder();
-    write(text);
-    return text.toString();
-  }
-
-  private void write(StringBuilder text) {
-    text.append('(');
+    StringBuilder text = new StringBuilder("(");
     turns.forEach(turn -> text.append(turn).append(' '));
-    parts.forEach(part -> part.write(text));
-    text.append(')');
+    parts.forEach(part -> text.append(part.text()));
+    return text.append(')').toString();
   }
 
   /**
@@ -62,35 +61,35 @@ public record PassOrder(List<Integer> turns, List<PassOrder> parts) {
    * @throws NumberFormatException if the text is something else
    */
   static PassOrder parse(String text) {
-    int[] at = {0};
-    PassOrder order = parse(text, at);
-    if (at[0] != text.length()) {
-      throw new NumberFormatException("something follows the order");
-    }
-    return order;
-  }
-
-  private static PassOrder parse(String text, int[] at) {
-    List<Integer> turns = new ArrayList<>();
-    List<PassOrder> parts = new ArrayList<>();
-    expect(text, at, '(');
-    while (at[0] < text.length() && text.charAt(at[0]) != ')') {
-      if (text.charAt(at[0]) == '(') {
-        parts.add(parse(text, at));
-      } else {
-        int end = text.indexOf(' ', at[0]);
-        turns.add(Integer.parseUnsignedInt(text, at[0], Math.max(end, at[0]), 10));
-        at[0] = end + 1;
+    Matcher tokens = TOKEN.matcher(text);
+    if (next(tokens).equals("(")) {
+      PassOrder order = rest(tokens);
+      if (tokens.end() == text.length()) {
+        return order;
       }
     }
-    expect(text, at, ')');
-    return new PassOrder(turns, parts);
+    throw new NumberFormatException("no order of a pass: " + text);
   }
 
-  private static void expect(String text, int[] at, char expected) {
-    if (at[0] >= text.length() || text.charAt(at[0]) != expected) {
-      throw new NumberFormatException("no " + expected + " at " + at[0]);
+  /** Reads on behind the opening bracket of an order. */
+  private static PassOrder rest(Matcher tokens) {
+    List<Integer> turns = new ArrayList<>();
+    List<PassOrder> parts = new ArrayList<>();
+    while (true) {
+      switch (next(tokens)) {
+        case ")" -> {
+          return new PassOrder(turns, parts);
+        }
+        case "(" -> parts.add(rest(tokens));
+        case String turn -> turns.add(Integer.parseInt(turn.strip()));
+      }
     }
-    at[0]++;
+  }
+
+  private static String next(Matcher tokens) {
+    if (!tokens.find()) {
+      throw new NumberFormatException("no bracket or number follows");
+    }
+    return tokens.group();
   }
 }

@@ -39,9 +39,14 @@ public abstract class PositionedReader implements DataReader {
     return 0;
   }
 
-  /** The order of this pass so far. A reader over others returns the order of those. */
+  /** The order of this pass so far. A reader over others returns their orders. */
   protected PassOrder order() {
     return PassOrder.FIXED;
+  }
+
+  /** The current pass, counted from 0. */
+  protected final int epoch() {
+    return epoch;
   }
 
   @Override
@@ -107,11 +112,6 @@ public abstract class PositionedReader implements DataReader {
     }
     batch.close();
     return Optional.empty();
-  }
-
-  @Override
-  public final void start(int epoch) {
-    restore(ReaderState.start(epoch));
   }
 
   @Override

@@ -1,16 +1,14 @@
 package dev.tern.data;
 
-import dev.tern.data.readers.Readers;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The position of a {@link DataReader}: {@code rows} rows of pass {@code epoch} are delivered.
  *
  * @param epoch number of the pass, from 0
  * @param rows rows of the pass that were delivered or skipped
- * @param order the order of these rows; {@link PassOrder#FIXED} for all readers except those over
- *     {@link Readers#mappedUnordered}
+ * @param order the order of these rows; {@link PassOrder#FIXED} unless the reader is, or is made
+ *     of, a {@link dev.tern.data.readers.Readers#mappedUnordered}
  */
 public record ReaderState(int epoch, long rows, PassOrder order) {
   public ReaderState {
@@ -36,20 +34,13 @@ public record ReaderState(int epoch, long rows, PassOrder order) {
   public static ReaderState parse(String text) {
     String[] parts = text.strip().split(" ", 3);
     try {
-      if (parts.length > 1) {
-        PassOrder order = parts.length == 2 ? PassOrder.FIXED : PassOrder.parse(parts[2]);
-        return new ReaderState(Integer.parseInt(parts[0]), Long.parseLong(parts[1]), order);
-      }
-    } catch (IllegalArgumentException e) {
-      throw malformed(text, e);
+      PassOrder order = parts.length < 3 ? PassOrder.FIXED : PassOrder.parse(parts[2]);
+      return new ReaderState(Integer.parseInt(parts[0]), Long.parseLong(parts[1]), order);
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw new IllegalArgumentException(
+          "reader state: got \"%s\", expected an epoch and a number of rows; give it as it was saved"
+              .formatted(text.length() > 100 ? text.substring(0, 100) + "..." : text),
+          e);
     }
-    throw malformed(text, null);
-  }
-
-  private static IllegalArgumentException malformed(String text, @Nullable Throwable cause) {
-    return new IllegalArgumentException(
-        "reader state: got \"%s\", expected an epoch and a number of rows; give it as it was saved"
-            .formatted(text.length() > 100 ? text.substring(0, 100) + "..." : text),
-        cause);
   }
 }

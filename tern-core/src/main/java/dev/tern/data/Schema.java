@@ -19,7 +19,7 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
     slots = List.copyOf(slots);
     requireDistinct("label", labels);
     requireDistinct("dense", dense);
-    requireDistinct("slot", slots.stream().map(Slot::name).toList());
+    requireDistinct("slot", names(slots));
     requireTables(slots);
   }
 
@@ -35,7 +35,11 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
   }
 
   private static List<String> tables(List<Slot> slots) {
-    return slots.stream().filter(slot -> !slot.shares()).map(Slot::name).toList();
+    return names(slots.stream().filter(slot -> !slot.shares()).toList());
+  }
+
+  private static List<String> names(List<Slot> slots) {
+    return slots.stream().map(Slot::name).toList();
   }
 
   private static void requireDistinct(String kind, List<String> names) {
@@ -61,6 +65,11 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
   /** The names of the embedding tables, in order: one for each slot that has its own. */
   public List<String> tables() {
     return tables(slots);
+  }
+
+  /** The names of the slots, in order. */
+  public List<String> slotNames() {
+    return names(slots);
   }
 
   /** Sparse features, {@code S}. */

@@ -7,8 +7,8 @@ import java.util.Objects;
  *
  * @param name name of the column or feature, unique among the slots of a schema
  * @param hotness ids of each row if all rows have the same number (1 for one-hot), or 0
- * @param table name of the slot whose embedding table this slot uses: its own name, or that of a
- *     slot with its own table
+ * @param table name of the slot whose embedding table this slot uses: its own name, or the name of
+ *     a slot with a table of its own
  */
 public record Slot(String name, int hotness, String table) {
   public Slot {

@@ -1,7 +1,6 @@
 package dev.tern.model;
 
 import dev.tern.data.Schema;
-import dev.tern.nn.FactorizationMachine;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
@@ -12,37 +11,21 @@ import java.util.List;
  * A factorization machine and a deep network over the same vectors (Guo et al., "DeepFM", IJCAI
  * 2017).
  */
-final class DeepFm implements Model {
-  private final int width;
-  private final FirstOrder linear;
+final class DeepFm extends LinearModel {
   private final Mlp deep;
   private final Linear out;
 
   DeepFm(int width, List<Integer> hidden, Mlp.Style style, Schema schema, Parameters parameters) {
-    this.width = width;
-    linear = new FirstOrder(schema, parameters, "linear");
+    super(width, schema, parameters, "linear");
     int flat = schema.slotCount() * width + schema.denseDim();
     deep = new Mlp(parameters, "deep", flat, hidden, style);
     out = new Linear(parameters, "out", deep.outputs(), 1);
   }
 
   @Override
-  public int embeddingWidth() {
-    return 1 + width;
-  }
-
-  @Override
-  public List<Integer> embeddingParts() {
-    return List.of(1, width);
-  }
-
-  @Override
   public Tensor logits(Features x) {
     Tensor vectors = x.embedded(1);
     Tensor hidden = deep.apply(x.flat(vectors), x.pass());
-    return linear
-        .apply(x)
-        .add(FactorizationMachine.secondOrder(vectors))
-        .add(out.apply(hidden).reshape(-1));
+    return super.logits(x).add(vectors.pairSums()).add(out.apply(hidden).reshape(-1));
   }
 }

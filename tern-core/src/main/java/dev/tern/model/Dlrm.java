@@ -23,11 +23,12 @@ final class Dlrm implements Model {
     width = config.embedding();
     List<Integer> sizes = new ArrayList<>(config.bottom());
     sizes.add(width);
-    bottom =
-        new Mlp(parameters, "bottom", schema.denseDim(), sizes, config.style().withoutDropout());
+    Mlp.Style style = config.style();
+    Mlp.Style kept = new Mlp.Style(style.activation(), style.batchNorm(), 0);
+    bottom = new Mlp(parameters, "bottom", schema.denseDim(), sizes, kept);
     int vectors = schema.slotCount() + 1;
     int joined = width + vectors * (vectors - 1) / 2;
-    top = new Mlp(parameters, "top", joined, config.hidden(), config.style());
+    top = new Mlp(parameters, "top", joined, config.hidden(), style);
     out = new Linear(parameters, "out", top.outputs(), 1);
   }
 

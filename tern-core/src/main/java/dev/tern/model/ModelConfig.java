@@ -40,12 +40,7 @@ public record ModelConfig(
    * @param rank DCN-V2: rank of their matrices; 0 for full matrices
    * @param experts DCN-V2: experts of this rank in each layer; 0 for one matrix without gates
    */
-  public record Cross(int layers, int rank, int experts) {
-    /** Layers with full matrices (DCN-V2) or vectors (DCN). */
-    public static Cross full(int layers) {
-      return new Cross(layers, 0, 0);
-    }
-  }
+  public record Cross(int layers, int rank, int experts) {}
 
   /** The models, by the names used in configurations. */
   public enum Type {
@@ -63,24 +58,18 @@ public record ModelConfig(
   public ModelConfig {
     hidden = List.copyOf(hidden);
     bottom = List.copyOf(bottom);
+    int rank = cross.rank();
+    int experts = cross.experts();
     float dropout = style.dropout();
-    int crossRank = cross.rank();
-    int crossExperts = cross.experts();
     require(embedding >= 1, "embedding", embedding, "1 or more");
     require(dropout >= 0 && dropout < 1, "dropout", dropout, "0 or more and below 1");
     require(cross.layers() >= 0, "crossLayers", cross.layers(), "0 or more");
-    require(crossRank >= 0, "crossRank", crossRank, "0 (full matrices) or more");
-    require(crossExperts >= 0, "crossExperts", crossExperts, "0 (no mixture) or more");
-    require(
-        crossExperts == 0 || crossRank > 0,
-        "crossRank",
-        crossRank,
-        "1 or more with experts; give their rank");
-    require(
-        crossRank == 0 || type == Type.DCNV2,
-        "crossRank",
-        crossRank,
-        "0 for " + type + "; only DCNV2 has cross matrices");
+    require(rank >= 0, "crossRank", rank, "0 (full matrices) or more");
+    require(experts >= 0, "crossExperts", experts, "0 (no mixture) or more");
+    boolean ranked = experts == 0 || rank > 0;
+    require(ranked, "crossRank", rank, "1 or more with experts; give their rank");
+    boolean fits = rank == 0 || type == Type.DCNV2;
+    require(fits, "crossRank", rank, "0 for " + type + "; only DCNV2 has cross matrices");
     require(
         heads >= 1 && (type != Type.TRANSFORMER || embedding % heads == 0),
         "heads",
@@ -92,12 +81,8 @@ public record ModelConfig(
           "model: got batch normalization or the activation %s for %s, whose layers are fixed; leave them out"
               .formatted(style.activation(), type));
     }
-    for (int size : hidden) {
-      require(size >= 1, "hidden", size, "1 or more");
-    }
-    for (int size : bottom) {
-      require(size >= 1, "bottom", size, "1 or more");
-    }
+    hidden.forEach(size -> require(size >= 1, "hidden", size, "1 or more"));
+    bottom.forEach(size -> require(size >= 1, "bottom", size, "1 or more"));
   }
 
   private static void require(boolean holds, String name, Number got, String expected) {
@@ -112,8 +97,9 @@ public record ModelConfig(
    * attention, no dropout and no batch normalization.
    */
   public static ModelConfig of(Type type, int embedding, Integer... hidden) {
+    Cross full = new Cross(3, 0, 0);
     return new ModelConfig(
-        type, embedding, List.of(hidden), List.of(512, 256), Cross.full(3), Mlp.Style.relu(0), 1);
+        type, embedding, List.of(hidden), List.of(512, 256), full, Mlp.Style.relu(0), 1);
   }
 
   private ModelConfig with(Cross other, Mlp.Style otherStyle) {
@@ -153,7 +139,7 @@ public record ModelConfig(
   @Override
   public Model create(Schema schema, Parameters parameters) {
     return switch (type) {
-      case LR -> new LogisticRegression(schema, parameters);
+      case LR -> new LinearModel(0, schema, parameters, "linear");
       case FM -> new FmModel(embedding, schema, parameters);
       case WDL -> new WideAndDeep(embedding, hidden, style, schema, parameters);
       case DEEPFM -> new DeepFm(embedding, hidden, style, schema, parameters);

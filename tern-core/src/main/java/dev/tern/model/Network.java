@@ -28,7 +28,7 @@ public final class Network implements AutoCloseable {
   private final Schema schema;
   private final Model model;
   private final List<Variable> parameters;
-  private final List<Variable> statistics;
+  private final List<Variable> variables;
   private final SlotTables tables;
 
   private Network(
@@ -37,7 +37,7 @@ public final class Network implements AutoCloseable {
     this.schema = schema;
     this.model = model;
     this.parameters = List.copyOf(parameters.all());
-    this.statistics = List.copyOf(parameters.statistics());
+    variables = Stream.concat(this.parameters.stream(), parameters.statistics().stream()).toList();
     this.tables = tables;
   }
 
@@ -73,7 +73,10 @@ public final class Network implements AutoCloseable {
       for (String name : names) {
         int width = model.embeddingWidth();
         TableConfig config = new TableConfig(name, tables.size(), width, seed, told);
-        tables.add(newTable(config, tier, device));
+        tables.add(
+            tier.isPresent()
+                ? EmbeddingTable.create(config, tier.get(), device)
+                : EmbeddingTable.create(config, device));
       }
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);
@@ -109,13 +112,6 @@ public final class Network implements AutoCloseable {
     }
   }
 
-  private static EmbeddingTable newTable(
-      TableConfig config, Optional<FileTier> tier, Device device) {
-    return tier.isPresent()
-        ? EmbeddingTable.create(config, tier.get(), device)
-        : EmbeddingTable.create(config, device);
-  }
-
   public Device device() {
     return device;
   }
@@ -134,14 +130,12 @@ public final class Network implements AutoCloseable {
     return parameters;
   }
 
-  /** Values that layers keep without learning them, such as moving averages. */
-  public List<Variable> statistics() {
-    return statistics;
-  }
-
-  /** Everything except the tables that scoring reads: parameters, then statistics. */
+  /**
+   * Everything except the tables that scoring reads: parameters, then values that layers keep
+   * without learning them, such as moving averages.
+   */
   public List<Variable> variables() {
-    return Stream.concat(parameters.stream(), statistics.stream()).toList();
+    return variables;
   }
 
   public SlotTables tables() {
@@ -183,6 +177,6 @@ public final class Network implements AutoCloseable {
   @Override
   public void close() {
     tables.close();
-    variables().forEach(Variable::close);
+    variables.forEach(Variable::close);
   }
 }

@@ -8,34 +8,21 @@ import dev.tern.tensor.Tensor;
 import java.util.List;
 
 /** Wide and deep (Cheng et al., "Wide & Deep Learning for Recommender Systems", 2016). */
-final class WideAndDeep implements Model {
-  private final int width;
-  private final FirstOrder wide;
+final class WideAndDeep extends LinearModel {
   private final Mlp deep;
   private final Linear out;
 
   WideAndDeep(
       int width, List<Integer> hidden, Mlp.Style style, Schema schema, Parameters parameters) {
-    this.width = width;
-    wide = new FirstOrder(schema, parameters, "wide");
+    super(width, schema, parameters, "wide");
     int flat = schema.slotCount() * width + schema.denseDim();
     deep = new Mlp(parameters, "deep", flat, hidden, style);
     out = new Linear(parameters, "out", deep.outputs(), 1);
   }
 
   @Override
-  public int embeddingWidth() {
-    return 1 + width;
-  }
-
-  @Override
-  public List<Integer> embeddingParts() {
-    return List.of(1, width);
-  }
-
-  @Override
   public Tensor logits(Features x) {
     Tensor hidden = deep.apply(x.flat(x.embedded(1)), x.pass());
-    return wide.apply(x).add(out.apply(hidden).reshape(-1));
+    return super.logits(x).add(out.apply(hidden).reshape(-1));
   }
 }

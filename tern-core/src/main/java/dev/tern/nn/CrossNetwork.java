@@ -5,6 +5,7 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
 
 /**
@@ -28,60 +29,12 @@ public final class CrossNetwork {
    */
   public record Experts(int count, int rank) {}
 
-  private sealed interface Layer {
-    Tensor cross(Tensor x, Tensor c);
-  }
-
-  private record Vector(Variable weight, Variable bias) implements Layer {
-    @Override
-    public Tensor cross(Tensor x, Tensor c) {
-      return x.mul(c.matmul(weight.tensor())).add(bias.tensor()).add(c);
-    }
-  }
-
-  private record Matrix(Variable weight, Variable bias) implements Layer {
-    @Override
-    public Tensor cross(Tensor x, Tensor c) {
-      return x.mul(c.matmul(weight.tensor()).add(bias.tensor())).add(c);
-    }
-  }
-
-  private record LowRank(Variable v, Variable u, Variable bias) implements Layer {
-    @Override
-    public Tensor cross(Tensor x, Tensor c) {
-      Tensor product = c.matmul(v.tensor()).matmul(u.tensor());
-      return x.mul(product.add(bias.tensor())).add(c);
-    }
-  }
-
   /**
-   * The experts side by side.
-   *
-   * @param v {@code [width, experts * rank]}
-   * @param core {@code [experts, rank, rank]}
-   * @param u {@code [experts * rank, width]}
-   * @param gate {@code [width, experts]}
+   * Each makes its output of the input, {@code x}, and the output of the layer before, {@code c}.
    */
-  private record Mixture(Variable v, Variable core, Variable u, Variable gate, Variable bias)
-      implements Layer {
-    @Override
-    public Tensor cross(Tensor x, Tensor c) {
-      int experts = core.shape().size(0);
-      int rank = core.shape().size(1);
-      int batch = c.shape().size(0);
-      Tensor narrow = c.matmul(v.tensor()).tanh().reshape(batch, experts, rank).transpose(0, 1);
-      Tensor turned = narrow.matmul(core.tensor()).tanh().transpose(0, 1);
-      Tensor gates = c.matmul(gate.tensor()).softmax(1).reshape(batch, experts, 1);
-      // Gates before U: a product of all experts at once, and x and b outside the sum, as gates
-      // add up to 1.
-      Tensor gated = turned.mul(gates).reshape(batch, experts * rank);
-      return x.mul(gated.matmul(u.tensor()).add(bias.tensor())).add(c);
-    }
-  }
+  private final List<BinaryOperator<Tensor>> layers = new ArrayList<>();
 
-  private final List<Layer> layers = new ArrayList<>();
-
-  private CrossNetwork(String name, int count, Function<String, Layer> make) {
+  private CrossNetwork(String name, int count, Function<String, BinaryOperator<Tensor>> make) {
     for (int i = 0; i < count; i++) {
       layers.add(make.apply(name + "." + i));
     }
@@ -100,10 +53,11 @@ public final class CrossNetwork {
     return new CrossNetwork(
         name,
         layers,
-        layer ->
-            new Vector(
-                parameters.uniform(layer + ".weight", Shape.of(width, 1), range(width)),
-                bias(parameters, layer, width)));
+        layer -> {
+          Variable w = parameters.uniform(layer + ".weight", Shape.of(width, 1), range(width));
+          Variable b = bias(parameters, layer, width);
+          return (x, c) -> x.mul(c.matmul(w.tensor())).add(b.tensor()).add(c);
+        });
   }
 
   /** DCN-V2: one full matrix a layer. */
@@ -111,10 +65,11 @@ public final class CrossNetwork {
     return new CrossNetwork(
         name,
         layers,
-        layer ->
-            new Matrix(
-                parameters.uniform(layer + ".weight", Shape.of(width, width), range(width)),
-                bias(parameters, layer, width)));
+        layer -> {
+          Variable w = parameters.uniform(layer + ".weight", Shape.of(width, width), range(width));
+          Variable b = bias(parameters, layer, width);
+          return (x, c) -> x.mul(c.matmul(w.tensor()).add(b.tensor())).add(c);
+        });
   }
 
   /**
@@ -124,15 +79,16 @@ public final class CrossNetwork {
    */
   public static CrossNetwork lowRank(
       Parameters parameters, String name, int width, int layers, int rank) {
-    require(rank >= 1, "rank", rank);
+    requirePositive("rank", rank);
     return new CrossNetwork(
         name,
         layers,
-        layer ->
-            new LowRank(
-                parameters.uniform(layer + ".v", Shape.of(width, rank), range(width)),
-                parameters.uniform(layer + ".u", Shape.of(rank, width), range(rank)),
-                bias(parameters, layer, width)));
+        layer -> {
+          Variable v = parameters.uniform(layer + ".v", Shape.of(width, rank), range(width));
+          Variable u = parameters.uniform(layer + ".u", Shape.of(rank, width), range(rank));
+          Variable b = bias(parameters, layer, width);
+          return (x, c) -> x.mul(c.matmul(v.tensor()).matmul(u.tensor()).add(b.tensor())).add(c);
+        });
   }
 
   /** DCN-V2 with a mixture of low-rank experts in each layer. */
@@ -140,23 +96,37 @@ public final class CrossNetwork {
       Parameters parameters, String name, int width, int layers, Experts mixed) {
     int rank = mixed.rank();
     int experts = mixed.count();
-    require(rank >= 1, "rank", rank);
-    require(experts >= 1, "experts", experts);
+    requirePositive("rank", rank);
+    requirePositive("experts", experts);
     int joined = experts * rank;
     return new CrossNetwork(
         name,
         layers,
-        layer ->
-            new Mixture(
-                parameters.uniform(layer + ".v", Shape.of(width, joined), range(width)),
-                parameters.uniform(layer + ".core", Shape.of(experts, rank, rank), range(rank)),
-                parameters.uniform(layer + ".u", Shape.of(joined, width), range(rank)),
-                parameters.uniform(layer + ".gate", Shape.of(width, experts), range(width)),
-                bias(parameters, layer, width)));
+        layer -> {
+          // V, U and the gates of all experts side by side: one product for all.
+          Variable v = parameters.uniform(layer + ".v", Shape.of(width, joined), range(width));
+          Shape square = Shape.of(experts, rank, rank);
+          Variable core = parameters.uniform(layer + ".core", square, range(rank));
+          Variable u = parameters.uniform(layer + ".u", Shape.of(joined, width), range(rank));
+          Variable gate =
+              parameters.uniform(layer + ".gate", Shape.of(width, experts), range(width));
+          Variable b = bias(parameters, layer, width);
+          return (x, c) -> {
+            int batch = c.shape().size(0);
+            Tensor narrow =
+                c.matmul(v.tensor()).tanh().reshape(batch, experts, rank).transpose(0, 1);
+            Tensor turned = narrow.matmul(core.tensor()).tanh().transpose(0, 1);
+            Tensor gates = c.matmul(gate.tensor()).softmax(1).reshape(batch, experts, 1);
+            // Gates before U: a product of all experts at once, and x and b outside the sum, as
+            // gates add up to 1.
+            Tensor gated = turned.mul(gates).reshape(batch, joined);
+            return x.mul(gated.matmul(u.tensor()).add(b.tensor())).add(c);
+          };
+        });
   }
 
-  private static void require(boolean holds, String name, int got) {
-    if (!holds) {
+  private static void requirePositive(String name, int got) {
+    if (got < 1) {
       throw new IllegalArgumentException(
           "cross network: got %s %s, expected 1 or more".formatted(name, got));
     }
@@ -165,8 +135,8 @@ public final class CrossNetwork {
   /** {@code [B, width]} to {@code [B, width]}. */
   public Tensor apply(Tensor x) {
     Tensor cross = x;
-    for (Layer layer : layers) {
-      cross = layer.cross(x, cross);
+    for (BinaryOperator<Tensor> layer : layers) {
+      cross = layer.apply(x, cross);
     }
     return cross;
   }

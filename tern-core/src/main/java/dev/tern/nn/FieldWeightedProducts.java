@@ -6,19 +6,20 @@ import dev.tern.tensor.Variable;
 
 /**
  * Dot products of all pairs of slots' vectors, each pair with a learned weight: {@code sum_{i>j}
- * r_ij <v_i, v_j>} (Pan et al. 2018, FwFM, equation 4). Weights start at 1, where it is a {@link
- * FactorizationMachine}.
+ * r_ij <v_i, v_j>} (Pan et al. 2018, FwFM, equation 4). Weights start at 1, where it is the second
+ * order of a factorization machine, {@link Tensor#pairSums}.
  */
 public final class FieldWeightedProducts {
   private final Variable weights;
 
   /** A layer over the vectors of {@code slots} slots. */
   public FieldWeightedProducts(Parameters parameters, String name, int slots) {
-    weights = parameters.full(name + ".weight", Shape.of(InnerProducts.pairs(slots), 1), 1);
+    int pairs = slots * (slots - 1) / 2;
+    weights = parameters.full(name + ".weight", Shape.of(pairs, 1), 1);
   }
 
   /** {@code [B, S, D]} to {@code [B]}. */
   public Tensor apply(Tensor vectors) {
-    return InnerProducts.of(vectors).matmul(weights.tensor()).reshape(-1);
+    return vectors.dotInteraction().matmul(weights.tensor()).reshape(-1);
   }
 }

@@ -23,11 +23,6 @@ public final class Mlp {
     public static Style relu(float dropout) {
       return new Style(Activation.RELU, false, dropout);
     }
-
-    /** The same without dropout. */
-    public Style withoutDropout() {
-      return new Style(activation, batchNorm, 0);
-    }
   }
 
   private record Layer(

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * Scores rows with a trained model inside this process. Thread-safe: each call takes working memory
@@ -27,7 +28,8 @@ import java.util.function.Function;
  * }</pre>
  */
 public final class Predictor implements AutoCloseable {
-  private static final int[] CAPACITIES = {1, 16, 256};
+  private static final int MAX_ROWS = 256;
+  private static final int[] CAPACITIES = {1, 16, MAX_ROWS};
 
   private final Device device;
   private final FeatureEncoder encoder;
@@ -97,7 +99,8 @@ public final class Predictor implements AutoCloseable {
     try {
       context.raw.clear();
       encoder.addRow(row, context.raw);
-      return context.score();
+      context.logits(context.single, 0);
+      return Pointwise.sigmoid(context.single[0]);
     } finally {
       give(context);
     }
@@ -134,12 +137,9 @@ public final class Predictor implements AutoCloseable {
     }
     Context context = take();
     try {
-      for (int from = 0; from < rows.size(); from += context.largest()) {
-        int count = Math.min(context.largest(), rows.size() - from);
+      for (int from = 0; from < rows.size(); from += MAX_ROWS) {
         context.raw.clear();
-        for (int i = from; i < from + count; i++) {
-          context.raw.appendRow(rows, i);
-        }
+        context.raw.appendRows(rows, from, Math.min(from + MAX_ROWS, rows.size()));
         context.logits(target, from);
       }
     } finally {
@@ -156,7 +156,7 @@ public final class Predictor implements AutoCloseable {
     synchronized (pool) {
       context = pool.pollFirst();
     }
-    return context == null ? new Context(encoder, network) : context;
+    return context == null ? new Context() : context;
   }
 
   private void give(Context context) {
@@ -174,33 +174,14 @@ public final class Predictor implements AutoCloseable {
   }
 
   /** Working memory of one call at a time. */
-  private static final class Context {
-    final Batch raw;
-    final Scorer[] scorers = new Scorer[CAPACITIES.length];
+  private final class Context {
+    final Batch raw = new Batch(encoder.rawSchema(), 1);
     final float[] single = new float[1];
-    private final FeatureEncoder encoder;
-    private final Batch encoded;
+    private final Batch encoded = new Batch(encoder.schema(), 1);
+    private final Scorer[] scorers =
+        IntStream.of(CAPACITIES).mapToObj(rows -> new Scorer(network, rows)).toArray(Scorer[]::new);
 
-    Context(FeatureEncoder encoder, Network network) {
-      this.encoder = encoder;
-      raw = new Batch(encoder.rawSchema(), 1);
-      encoded = new Batch(encoder.schema(), 1);
-      for (int i = 0; i < scorers.length; i++) {
-        scorers[i] = new Scorer(network, CAPACITIES[i]);
-      }
-    }
-
-    int largest() {
-      return CAPACITIES[CAPACITIES.length - 1];
-    }
-
-    /** The probability of the only row of {@link #raw}. */
-    float score() {
-      logits(single, 0);
-      return Pointwise.sigmoid(single[0]);
-    }
-
-    /** Logits of the rows of {@link #raw}. */
+    /** Writes the logits of the rows of {@link #raw} to {@code target} from index {@code at}. */
     void logits(float[] target, int at) {
       encoder.apply(raw, encoded);
       int rows = encoded.size();

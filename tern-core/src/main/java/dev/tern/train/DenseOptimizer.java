@@ -18,9 +18,7 @@ import java.util.Map;
  */
 final class DenseOptimizer implements AutoCloseable {
   private final Optimizer optimizer;
-  private final float l2;
-  private final float weightDecay;
-  private final float clipNorm;
+  private final TrainOptions options;
   private final List<Variable> parameters;
   private final List<Variable> state = new ArrayList<>();
   private final Variable rate;
@@ -31,9 +29,7 @@ final class DenseOptimizer implements AutoCloseable {
   /** The optimizer, weight decay and clipping of {@code options} for {@code parameters}. */
   DenseOptimizer(Device device, TrainOptions options, List<Variable> parameters) {
     optimizer = options.optimizer();
-    l2 = options.l2();
-    weightDecay = options.weightDecay();
-    clipNorm = options.clipNorm();
+    this.options = options;
     this.parameters = parameters;
     rate = Variable.zeros(device, "learning rate", Shape.SCALAR);
     firstBias = Variable.zeros(device, "bias of m", Shape.SCALAR);
@@ -83,7 +79,7 @@ final class DenseOptimizer implements AutoCloseable {
   /** Sets the scalars of step {@code step}, counted from 1. */
   void prepare(long step, float learningRate) {
     rate.set(learningRate);
-    kept.set(1 - learningRate * weightDecay);
+    kept.set(1 - learningRate * options.weightDecay());
     if (optimizer instanceof Optimizer.Adam adam) {
       firstBias.set((float) (1 / (1 - StrictMath.pow(adam.beta1(), step))));
       secondBias.set((float) (1 / (1 - StrictMath.pow(adam.beta2(), step))));
@@ -93,15 +89,20 @@ final class DenseOptimizer implements AutoCloseable {
   /** New values of all parameters and state, given a gradient for each parameter. */
   Map<Variable, Tensor> updates(List<Tensor> gradients) {
     Map<Variable, Tensor> updates = new LinkedHashMap<>();
-    List<Tensor> clipped = clipNorm == 0 ? gradients : clipped(gradients);
+    List<Tensor> clipped = options.clipNorm() == 0 ? gradients : clipped(gradients);
     int each = stateNames().size();
     for (int i = 0; i < parameters.size(); i++) {
       Tensor weight = parameters.get(i).tensor();
       Tensor gradient = clipped.get(i);
-      if (l2 != 0) {
-        gradient = gradient.add(weight.mul(l2));
+      if (options.l2() != 0) {
+        gradient = gradient.add(weight.mul(options.l2()));
       }
-      update(parameters.get(i), gradient, state.subList(i * each, (i + 1) * each), updates);
+      List<Variable> own = state.subList(i * each, (i + 1) * each);
+      List<Tensor> next = next(parameters.get(i), gradient, own);
+      for (int s = 0; s < each; s++) {
+        updates.put(own.get(s), next.get(s));
+      }
+      updates.put(parameters.get(i), next.get(each));
     }
     return updates;
   }
@@ -111,86 +112,56 @@ final class DenseOptimizer implements AutoCloseable {
     for (Tensor gradient : gradients) {
       squares = squares.add(gradient.square().sum());
     }
-    Tensor limit = Tensor.scalar(clipNorm);
+    Tensor limit = Tensor.scalar(options.clipNorm());
     Tensor factor = limit.div(squares.sqrt().max(limit));
     return gradients.stream().map(gradient -> gradient.mul(factor)).toList();
   }
 
-  /** The weight after weight decay, from which the optimizer's step starts. */
-  private Tensor decayed(Variable parameter) {
+  /** New values of the state {@code own} of a parameter with gradient {@code g}, then its own. */
+  private List<Tensor> next(Variable parameter, Tensor g, List<Variable> own) {
     Tensor weight = parameter.tensor();
-    return weightDecay == 0 ? weight : weight.mul(kept.tensor());
-  }
-
-  private void update(
-      Variable parameter, Tensor g, List<Variable> own, Map<Variable, Tensor> updates) {
-    Tensor w = decayed(parameter);
+    Tensor w = options.weightDecay() == 0 ? weight : weight.mul(kept.tensor());
     Tensor lr = rate.tensor();
-    switch (optimizer) {
-      case Optimizer.Sgd _ -> updates.put(parameter, w.sub(lr.mul(g)));
+    return switch (optimizer) {
+      case Optimizer.Sgd _ -> List.of(w.sub(lr.mul(g)));
       case Optimizer.Momentum momentum -> {
         Tensor a = own.get(0).tensor().mul(momentum.momentum()).sub(lr.mul(g));
-        updates.put(own.get(0), a);
-        updates.put(parameter, w.add(a));
+        yield List.of(a, w.add(a));
       }
       case Optimizer.Nesterov nesterov -> {
         Tensor a = own.get(0).tensor().mul(nesterov.momentum()).add(g);
-        updates.put(own.get(0), a);
-        updates.put(parameter, w.sub(lr.mul(g.add(a.mul(nesterov.momentum())))));
+        yield List.of(a, w.sub(lr.mul(g.add(a.mul(nesterov.momentum())))));
       }
       case Optimizer.Adagrad adagrad -> {
         Tensor s = own.get(0).tensor().add(g.square());
-        updates.put(own.get(0), s);
-        updates.put(parameter, w.sub(lr.mul(g).div(s.sqrt().add(adagrad.eps()))));
+        yield List.of(s, w.sub(lr.mul(g).div(s.sqrt().add(adagrad.eps()))));
       }
       case Optimizer.RowWiseAdagrad adagrad -> {
         Tensor mean = g.shape().rank() == 0 ? g.square() : g.square().meanKeep(-1);
         Tensor s = own.get(0).tensor().add(mean);
-        updates.put(own.get(0), s);
-        updates.put(parameter, w.sub(lr.div(s.sqrt().add(adagrad.eps())).mul(g)));
+        yield List.of(s, w.sub(lr.div(s.sqrt().add(adagrad.eps())).mul(g)));
       }
       case Optimizer.RmsProp rmsProp -> {
         Tensor s = own.get(0).tensor().mul(rmsProp.rho()).add(g.square().mul(1 - rmsProp.rho()));
-        updates.put(own.get(0), s);
-        updates.put(parameter, w.sub(lr.mul(g).div(s.sqrt().add(rmsProp.eps()))));
+        yield List.of(s, w.sub(lr.mul(g).div(s.sqrt().add(rmsProp.eps()))));
       }
-      case Optimizer.Adam adam -> adam(adam, parameter, g, own, updates);
-      case Optimizer.Ftrl ftrl -> ftrl(ftrl, parameter, g, own, updates);
-    }
-  }
-
-  private void adam(
-      Optimizer.Adam adam,
-      Variable parameter,
-      Tensor g,
-      List<Variable> own,
-      Map<Variable, Tensor> updates) {
-    Tensor m = own.get(0).tensor().mul(adam.beta1()).add(g.mul(1 - adam.beta1()));
-    Tensor v = own.get(1).tensor().mul(adam.beta2()).add(g.square().mul(1 - adam.beta2()));
-    Tensor root = v.mul(secondBias.tensor()).sqrt().add(adam.eps());
-    Tensor step = rate.tensor().mul(m.mul(firstBias.tensor())).div(root);
-    updates.put(own.get(0), m);
-    updates.put(own.get(1), v);
-    updates.put(parameter, decayed(parameter).sub(step));
-  }
-
-  private void ftrl(
-      Optimizer.Ftrl ftrl,
-      Variable parameter,
-      Tensor g,
-      List<Variable> own,
-      Map<Variable, Tensor> updates) {
-    Tensor w = parameter.tensor();
-    Tensor before = own.get(1).tensor();
-    Tensor n = before.add(g.square());
-    Tensor sigma = n.sqrt().sub(before.sqrt()).div(rate.tensor());
-    Tensor z = own.get(0).tensor().add(g).sub(sigma.mul(w));
-    Tensor curve = n.sqrt().add(ftrl.beta()).div(rate.tensor()).add(ftrl.l2());
-    Tensor pulled = z.sign().mul(ftrl.l1()).sub(z).div(curve);
-    Tensor weight = z.abs().le(Tensor.scalar(ftrl.l1())).select(Tensor.scalar(0), pulled);
-    updates.put(own.get(0), z);
-    updates.put(own.get(1), n);
-    updates.put(parameter, weight);
+      case Optimizer.Adam adam -> {
+        Tensor m = own.get(0).tensor().mul(adam.beta1()).add(g.mul(1 - adam.beta1()));
+        Tensor v = own.get(1).tensor().mul(adam.beta2()).add(g.square().mul(1 - adam.beta2()));
+        Tensor root = v.mul(secondBias.tensor()).sqrt().add(adam.eps());
+        yield List.of(m, v, w.sub(lr.mul(m.mul(firstBias.tensor())).div(root)));
+      }
+      case Optimizer.Ftrl ftrl -> {
+        Tensor before = own.get(1).tensor();
+        Tensor n = before.add(g.square());
+        Tensor sigma = n.sqrt().sub(before.sqrt()).div(lr);
+        Tensor z = own.get(0).tensor().add(g).sub(sigma.mul(weight));
+        Tensor curve = n.sqrt().add(ftrl.beta()).div(lr).add(ftrl.l2());
+        Tensor pulled = z.sign().mul(ftrl.l1()).sub(z).div(curve);
+        Tensor zero = Tensor.scalar(0);
+        yield List.of(z, n, z.abs().le(Tensor.scalar(ftrl.l1())).select(zero, pulled));
+      }
+    };
   }
 
   @Override

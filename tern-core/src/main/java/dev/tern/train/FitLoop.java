@@ -10,26 +10,12 @@ import java.util.Optional;
  * The loop of {@link Trainer#fit}: steps through epochs, with reports, evaluations, checkpoints and
  * early stop.
  */
-final class FitLoop {
-  private final Trainer trainer;
-  private final TrainOptions options;
-  private final Optional<RunCheckpoints> checkpoints;
-  private final Optional<DataReader> eval;
-  private final Reporter reporter;
-
-  FitLoop(
-      Trainer trainer,
-      TrainOptions options,
-      Optional<RunCheckpoints> checkpoints,
-      Optional<DataReader> eval,
-      Reporter reporter) {
-    this.trainer = trainer;
-    this.options = options;
-    this.checkpoints = checkpoints;
-    this.eval = eval;
-    this.reporter = reporter;
-  }
-
+record FitLoop(
+    Trainer trainer,
+    TrainOptions options,
+    Optional<RunCheckpoints> checkpoints,
+    Optional<DataReader> eval,
+    Reporter reporter) {
   void run(TrainingBatches batches) {
     while (trainer.epoch() < options.epochs() && !isDone()) {
       runEpoch(batches);

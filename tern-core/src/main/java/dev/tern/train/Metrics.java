@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.data.Batch;
 import java.util.Arrays;
 
 /**
@@ -8,7 +9,9 @@ import java.util.Arrays;
  * thread-safe.
  */
 public final class Metrics {
-  /** Scores of the rows labelled 1, and of those labelled 0; in order of arrival until sorted. */
+  /**
+   * Scores of the rows labelled 1, in order of arrival until sorted; then of the rows labelled 0.
+   */
   private float[] positives = new float[1024];
 
   private float[] negatives = new float[1024];
@@ -45,17 +48,28 @@ public final class Metrics {
    */
   public void addLogits(float[] logits, float[] labels, int count) {
     for (int i = 0; i < count; i++) {
-      float logit = logits[i];
-      if (Float.isNaN(logit)) {
-        throw wrong("score", i, logit, "a number; training diverged, lower the learning rate");
-      }
-      boolean positive = isPositive(labels[i], i);
-      double exp = StrictMath.exp(-Math.abs((double) logit));
-      double away = positive ? -logit : logit;
-      lossSum += Math.max(away, 0) + StrictMath.log1p(exp);
-      probabilitySum += (logit >= 0 ? 1 : exp) / (1 + exp);
-      keep(logit, positive);
+      addLogit(logits[i], labels[i], i);
     }
+  }
+
+  /** Adds the rows of {@code batch}, each with its first label. */
+  void addLogits(float[] logits, Batch batch) {
+    int labelDim = batch.schema().labelDim();
+    for (int i = 0; i < batch.size(); i++) {
+      addLogit(logits[i], batch.labels()[i * labelDim], i);
+    }
+  }
+
+  private void addLogit(float logit, float label, int index) {
+    if (Float.isNaN(logit)) {
+      throw wrong("score", index, logit, "a number; training diverged, lower the learning rate");
+    }
+    boolean positive = isPositive(label, index);
+    double exp = StrictMath.exp(-Math.abs((double) logit));
+    double away = positive ? -logit : logit;
+    lossSum += Math.max(away, 0) + StrictMath.log1p(exp);
+    probabilitySum += (logit >= 0 ? 1 : exp) / (1 + exp);
+    keep(logit, positive);
   }
 
   /**

@@ -50,29 +50,4 @@ public record Progress(
       return progress -> {};
     }
   }
-
-  /** Mean log loss. */
-  public double loss() {
-    return metrics.logLoss();
-  }
-
-  /** Area under the ROC curve; NaN unless both labels occur. */
-  public double auc() {
-    return metrics.auc();
-  }
-
-  /** Mean prediction over mean label; infinite if no row is labelled 1. */
-  public double calibration() {
-    return metrics.calibration();
-  }
-
-  /** Rows trained on (or evaluated) a second. */
-  public double samplesPerSecond() {
-    return pace.samplesPerSecond();
-  }
-
-  /** Share of the time that the training thread waited for rows; NaN in an evaluation. */
-  public double waiting() {
-    return pace.waiting();
-  }
 }

@@ -14,7 +14,6 @@ final class Reporter {
   private final Metrics metrics = new Metrics();
   private double totalRows = Double.NaN;
   private long firstRow;
-  private float[] labels = new float[0];
   private long rowsDone;
   private long rowsSince;
   private long memorySince;
@@ -43,14 +42,7 @@ final class Reporter {
   /** Notes a batch that was trained on: its logits and the time that its step took. */
   void trained(float[] logits, Batch batch, long nanos) {
     int rows = batch.size();
-    int labelDim = batch.schema().labelDim();
-    if (labels.length < rows) {
-      labels = new float[rows];
-    }
-    for (int i = 0; i < rows; i++) {
-      labels[i] = batch.labels()[i * labelDim];
-    }
-    metrics.addLogits(logits, labels, rows);
+    metrics.addLogits(logits, batch);
     long memory = network.device().memoryInUse();
     memorySince = rowsSince == 0 ? memory : Math.max(memorySince, memory);
     rowsDone += rows;

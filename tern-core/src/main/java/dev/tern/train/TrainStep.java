@@ -12,12 +12,10 @@ import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
-import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +30,7 @@ final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
   private static final int LOGITS = 1;
 
-  /** The gradient of the first part of embedding rows; those of the other parts follow. */
+  /** The gradient of the first part of embedding rows; the gradients of the other parts follow. */
   private static final int GRADIENT = 2;
 
   private final Network network;
@@ -115,19 +113,9 @@ final class TrainStep implements AutoCloseable {
     return computation.item(LOSS);
   }
 
-  /** Bytes of memory for the values of a step. */
-  long memory() {
-    return computation.memory();
-  }
-
-  /** Memory and times of the step's ops. */
-  StepProfile profile() {
-    return computation.profile();
-  }
-
-  /** Writes a log of the step's ops. */
-  void record(Path file) {
-    computation.record(file);
+  /** The step without looking rows up and updating them. */
+  Computation computation() {
+    return computation;
   }
 
   /** Time of each part of the step so far. */

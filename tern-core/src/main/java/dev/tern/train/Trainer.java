@@ -174,7 +174,7 @@ public final class Trainer implements AutoCloseable {
     return batches.get();
   }
 
-  /** The lookup of training batches, for tests. */
+  /** The lookup of training batches. */
   BatchLookup lookup() {
     return lookup;
   }
@@ -182,11 +182,6 @@ public final class Trainer implements AutoCloseable {
   /** Notes that these batches are closed. */
   void leave(TrainingBatches closing) {
     batches = batches.filter(open -> open != closing);
-  }
-
-  /** Forgets the batch that was looked up before its turn; it is not read any more. */
-  void forgetAhead() {
-    lookup.forgetAhead();
   }
 
   /**
@@ -297,7 +292,18 @@ public final class Trainer implements AutoCloseable {
   /** Loss, AUC and calibration over all raw rows of {@code eval}, read from its start. */
   public Metrics.Result evaluate(DataReader eval) {
     requireOpen();
-    return Evaluation.of(eval, encoder, scorer());
+    eval.start(0);
+    Scorer scoring = scorer();
+    DataReader batches = Readers.encoded(Readers.batched(eval, scoring.capacity(), false), encoder);
+    Metrics metrics = new Metrics();
+    float[] logits = new float[scoring.capacity()];
+    for (Optional<Batch> next = batches.next(); next.isPresent(); next = batches.next()) {
+      try (Batch batch = next.get()) {
+        scoring.logits(batch, logits, 0);
+        metrics.addLogits(logits, batch);
+      }
+    }
+    return metrics.result();
   }
 
   private Scorer scorer() {
@@ -365,11 +371,7 @@ public final class Trainer implements AutoCloseable {
    * @throws IllegalStateException before the first
    */
   public StepProfile profile() {
-    return trainStep
-        .map(TrainStep::profile)
-        .orElseThrow(() ->
-            new IllegalStateException(
-                "profile: got a run without a step, expected one; train on at least one batch"));
+    return stepDone("profile").computation().profile();
   }
 
   /**
@@ -380,11 +382,13 @@ public final class Trainer implements AutoCloseable {
    * @throws java.io.UncheckedIOException when the file cannot be written
    */
   public void record(Path file) {
-    trainStep
-        .orElseThrow(() ->
-            new IllegalStateException(
-                "record: got a run without a step, expected one; train on at least one batch"))
-        .record(file);
+    stepDone("record").computation().record(file);
+  }
+
+  private TrainStep stepDone(String op) {
+    return trainStep.orElseThrow(() ->
+        new IllegalStateException(
+            op + ": got a run without a step, expected one; train on at least one batch"));
   }
 
   @Override

@@ -112,7 +112,7 @@ final class LayerEquationsTest {
             rows,
             p -> CrossNetwork.mixture(p, "l", W, 2, new CrossNetwork.Experts(3, 2))::apply,
             v -> cross(v, (l, c) -> experts(v, l, c, 2, 3))));
-    all.add(of("inner products", vectors, _ -> InnerProducts::of, v -> pairs(v.get("x"))));
+    all.add(of("inner products", vectors, _ -> Tensor::dotInteraction, v -> pairs(v.get("x"))));
     all.add(
         of(
             "field-weighted products",

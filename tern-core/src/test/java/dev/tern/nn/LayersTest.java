@@ -116,13 +116,13 @@ final class LayersTest {
   void factorizationMachineSumsTheDotProductsOfAllPairs() {
     Tensor vectors = Tensor.of(Shape.of(2, 3, 2), 1, 2, 3, 4, 5, 6, 1, 0, 0, 1, -1, 2);
     // First row: (1,2)(3,4) = 11, (1,2)(5,6) = 17, (3,4)(5,6) = 39; second: 0 - 1 + 2.
-    assertThat(FactorizationMachine.secondOrder(vectors).toArray()).containsExactly(67, 1);
+    assertThat(vectors.pairSums().toArray()).containsExactly(67, 1);
   }
 
   @Test
   void factorizationMachineOfOneVectorIsZero() {
     Tensor vectors = Tensor.of(Shape.of(1, 1, 3), 1, 2, 3);
-    assertThat(FactorizationMachine.secondOrder(vectors).toArray()).containsExactly(0);
+    assertThat(vectors.pairSums().toArray()).containsExactly(0);
   }
 
   private Variable seed(long value) {

@@ -65,7 +65,7 @@ final class BudgetedTrainingTest {
           numbers.add(Memory.getFloat(variable.memory().address() + 4 * at));
         }
       }
-      return new Result(numbers, step.memory());
+      return new Result(numbers, step.computation().memory());
     }
   }
 

@@ -55,7 +55,8 @@ final class TrainerTest {
       assertThat(trainer.bestAuc()).isGreaterThan(0.73);
       List<Progress> training =
           reports.stream().filter(r -> r.split() == Progress.Split.TRAIN).toList();
-      assertThat(training.getLast().loss()).isLessThan(training.getFirst().loss());
+      assertThat(training.getLast().metrics().logLoss())
+          .isLessThan(training.getFirst().metrics().logLoss());
       assertThat(training.getLast().pace().fractionDone()).isEqualTo(1);
       assertThat(trainer.step()).isEqualTo(3 * 47);
     }
@@ -215,12 +216,12 @@ final class TrainerTest {
     assertThat(reports)
         .filteredOn(report -> report.split() == Progress.Split.TRAIN)
         .isNotEmpty()
-        .allSatisfy(report -> assertThat(report.waiting()).isBetween(0.0, 1.0))
-        .anySatisfy(report -> assertThat(report.waiting()).isPositive());
+        .allSatisfy(report -> assertThat(report.pace().waiting()).isBetween(0.0, 1.0))
+        .anySatisfy(report -> assertThat(report.pace().waiting()).isPositive());
     assertThat(reports)
         .filteredOn(report -> report.split() == Progress.Split.EVAL)
         .isNotEmpty()
-        .allSatisfy(report -> assertThat(report.waiting()).isNaN());
+        .allSatisfy(report -> assertThat(report.pace().waiting()).isNaN());
   }
 
   @Test

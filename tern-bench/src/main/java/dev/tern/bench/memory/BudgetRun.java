@@ -124,7 +124,7 @@ final class BudgetRun {
           Optional.empty(),
           progress -> {
             double millis = (System.nanoTime() - last[0]) / 1e6;
-            loss[0] = progress.loss();
+            loss[0] = progress.metrics().logLoss();
             long bytes = trainer.profile().bytes();
             resident.note(device.memoryInUse() - bytes);
             listener.done(bytes, millis);

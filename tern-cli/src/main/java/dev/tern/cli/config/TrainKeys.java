@@ -30,7 +30,7 @@ final class TrainKeys {
           KEYS,
           "train.linear_optimizer",
           "The optimizer of the linear weight of each id, in a model that has one beside"
-              + " embeddings; the same is that of embeddings.");
+              + " embeddings; \"same\" takes the optimizer of embeddings.");
   static final Key<String> SCHEDULE =
       KEYS.key(
           "train.schedule.type",

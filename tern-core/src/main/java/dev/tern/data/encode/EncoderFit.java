@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
 final class EncoderFit {
   private final Schema schema;
   private final List<NumberFit> numbers = new ArrayList<>();
-  private final List<IdFit> ids = new ArrayList<>();
+
+  /** What the vocabulary of each slot learns; empty for other encodings. */
+  private final List<Optional<IdFit>> ids = new ArrayList<>();
 
   EncoderFit(Schema schema, List<NumberEncoding> dense, List<IdEncoding> slots) {
     this.schema = schema;
@@ -35,10 +37,11 @@ final class EncoderFit {
     }
     Map<String, IdFit> tables = new HashMap<>();
     for (int s = 0; s < slots.size(); s++) {
-      IdEncoding encoding = slots.get(s);
+      String table = schema.slots().get(s).table();
       ids.add(
-          tables.computeIfAbsent(
-              schema.slots().get(s).table(), table -> new IdFit(table, encoding)));
+          slots.get(s) instanceof IdEncoding.Vocabulary encoding
+              ? Optional.of(tables.computeIfAbsent(table, _ -> new IdFit(table, encoding)))
+              : Optional.empty());
     }
   }
 
@@ -49,7 +52,7 @@ final class EncoderFit {
   /** Whether any encoding learns from data. */
   boolean needsData() {
     return numbers.stream().anyMatch(fit -> !(fit instanceof Known))
-        || ids.stream().anyMatch(fit -> fit.counts != null);
+        || ids.stream().anyMatch(Optional::isPresent);
   }
 
   /** Reads a whole pass; {@code progress} receives the rows read so far. */
@@ -80,7 +83,9 @@ final class EncoderFit {
       }
     }
     for (int s = 0; s < ids.size(); s++) {
-      ids.get(s).add(batch.ids(s), batch.idCount(s));
+      if (ids.get(s).isPresent()) {
+        ids.get(s).get().add(batch.ids(s), batch.idCount(s));
+      }
     }
   }
 
@@ -92,7 +97,8 @@ final class EncoderFit {
   List<Vocabulary> vocabularies(TextDictionary dictionary) {
     Map<IdFit, Vocabulary> tables = new IdentityHashMap<>();
     return ids.stream()
-        .map(fit -> tables.computeIfAbsent(fit, one -> one.finish(dictionary)))
+        .map(fit -> fit.map(one -> tables.computeIfAbsent(one, _ -> one.finish(dictionary))))
+        .map(vocabulary -> vocabulary.orElse(Vocabulary.EMPTY))
         .toList();
   }
 
@@ -183,20 +189,17 @@ final class EncoderFit {
     }
   }
 
-  /** Counts the raw ids of a slot, if its encoding is a vocabulary. */
+  /** Counts the raw ids of the slots that share a vocabulary. */
   private static final class IdFit {
-    private final IdEncoding encoding;
-    private final @Nullable IdCounts counts;
+    private final IdEncoding.Vocabulary encoding;
+    private final IdCounts counts;
 
-    IdFit(String slot, IdEncoding encoding) {
+    IdFit(String slot, IdEncoding.Vocabulary encoding) {
       this.encoding = encoding;
-      counts = encoding instanceof IdEncoding.Vocabulary ? new IdCounts(slot) : null;
+      counts = new IdCounts(slot);
     }
 
     void add(long[] ids, int count) {
-      if (counts == null) {
-        return;
-      }
       boolean text = encoding.text();
       for (int i = 0; i < count; i++) {
         if (!text || ids[i] != TextHash.EMPTY) {
@@ -206,12 +209,9 @@ final class EncoderFit {
     }
 
     Vocabulary finish(TextDictionary dictionary) {
-      if (counts == null || !(encoding instanceof IdEncoding.Vocabulary vocabulary)) {
-        return Vocabulary.EMPTY;
-      }
-      long[] kept = counts.mostFrequent(vocabulary.minCount(), vocabulary.maxSize());
+      long[] kept = counts.mostFrequent(encoding.minCount(), encoding.maxSize());
       @Nullable String[] texts = new String[kept.length];
-      for (int i = 0; vocabulary.text() && i < kept.length; i++) {
+      for (int i = 0; encoding.text() && i < kept.length; i++) {
         texts[i] = dictionary.text(kept[i]).orElse(null);
       }
       return new Vocabulary(kept, texts);

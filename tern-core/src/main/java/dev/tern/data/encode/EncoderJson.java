@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +23,7 @@ final class EncoderJson {
 
   static String write(FeatureEncoder encoder, NumberFeature[] numbers, Vocabulary[] vocabularies) {
     Schema raw = encoder.rawSchema();
-    List<Json> labels = new ArrayList<>();
-    raw.labels().forEach(name -> labels.add(new Json.Str(name)));
+    List<Json> labels = raw.labels().stream().<Json>map(Json.Str::new).toList();
     List<Json> dense = new ArrayList<>();
     for (int f = 0; f < raw.denseDim(); f++) {
       dense.add(number(raw.dense().get(f), encoder.dense().get(f), numbers[f]));
@@ -56,11 +56,10 @@ final class EncoderJson {
     return switch (feature) {
       case NumberFeature.Scale scale ->
           out.put("mean", scale.mean()).put("deviation", scale.deviation());
-      case NumberFeature.Buckets buckets -> {
-        List<Json> values = new ArrayList<>();
-        buckets.values().forEach(value -> values.add(new Json.Real(value)));
-        yield out.put("boundaries", new Json.Arr(values));
-      }
+      case NumberFeature.Buckets buckets ->
+          out.put(
+              "boundaries",
+              new Json.Arr(buckets.values().stream().<Json>map(Json.Real::new).toList()));
     };
   }
 
@@ -90,13 +89,8 @@ final class EncoderJson {
     List<Json> values = new ArrayList<>(vocabulary.size());
     for (int index = 1; index <= vocabulary.size(); index++) {
       long id = vocabulary.id(index);
-      Json value = new Json.Int(id);
-      values.add(
-          vocabulary
-              .text(index)
-              .filter(text -> TextHash.of(text) == id)
-              .<Json>map(Json.Str::new)
-              .orElse(value));
+      Optional<String> text = vocabulary.text(index).filter(known -> TextHash.of(known) == id);
+      values.add(text.isPresent() ? new Json.Str(text.get()) : new Json.Int(id));
     }
     return new Json.Arr(values);
   }
@@ -116,10 +110,8 @@ final class EncoderJson {
           "got format \"%s\" version %d, expected \"%s\" version %d"
               .formatted(json.text("format"), json.integer("version"), FORMAT, VERSION));
     }
-    List<String> labels = new ArrayList<>();
-    for (Json label : json.array("labels")) {
-      labels.add(label.asText("labels"));
-    }
+    List<String> labels =
+        json.array("labels").stream().map(label -> label.asText("labels")).toList();
     Map<String, NumberEncoding> dense = new LinkedHashMap<>();
     List<NumberFeature> numbers = new ArrayList<>();
     for (Json item : json.array("dense")) {
@@ -146,7 +138,7 @@ final class EncoderJson {
               : Vocabulary.EMPTY);
     }
     Schema schema = new Schema(labels, List.copyOf(dense.keySet()), slots);
-    List<String> names = slots.stream().map(Slot::name).toList();
+    List<String> names = schema.slotNames();
     List<Vocabulary> ofTables =
         slots.stream().map(slot -> vocabularies.get(names.indexOf(slot.table()))).toList();
     return new FeatureEncoder(schema, List.copyOf(dense.values()), encodings, numbers, ofTables);
@@ -154,10 +146,10 @@ final class EncoderJson {
 
   private static NumberFeature numberFeature(Json.Obj column) {
     if (column.has("boundaries")) {
-      List<Float> values = new ArrayList<>();
-      for (Json value : column.array("boundaries")) {
-        values.add((float) value.asNumber("boundaries"));
-      }
+      List<Float> values =
+          column.array("boundaries").stream()
+              .map(value -> (float) value.asNumber("boundaries"))
+              .toList();
       return NumberFeature.Buckets.of(new NumberEncoding.Boundaries(values).values());
     }
     double deviation = column.number("deviation");

@@ -93,7 +93,7 @@ public final class FeatureEncoder {
   }
 
   private static Schema sharing(Schema schema, Map<String, String> tables) {
-    List<String> known = names(schema);
+    List<String> known = schema.slotNames();
     for (String slot : tables.keySet()) {
       if (!known.contains(slot)) {
         throw new IllegalArgumentException(
@@ -111,7 +111,7 @@ public final class FeatureEncoder {
   private void requireSameEncodings() {
     for (int s = 0; s < slots.size(); s++) {
       Slot slot = rawSchema.slots().get(s);
-      int owner = names(rawSchema).indexOf(slot.table());
+      int owner = rawSchema.slotNames().indexOf(slot.table());
       if (!slots.get(owner).equals(slots.get(s))) {
         throw new IllegalArgumentException(
             "slot %s: got the encoding %s for the table of slot %s, expected that one's, %s"
@@ -167,22 +167,14 @@ public final class FeatureEncoder {
    */
   public OptionalLong idBound(int slot) {
     if (slot >= slots.size()) {
-      return OptionalLong.of(buckets(slot).boundaries().length + 2L);
+      int f = rawSchema.dense().indexOf(schema.slots().get(slot).name());
+      return OptionalLong.of(((NumberFeature.Buckets) numbers[f]).boundaries().length + 2L);
     }
     return switch (slots.get(slot)) {
       case IdEncoding.Verbatim _ -> OptionalLong.empty();
       case IdEncoding.Vocabulary _ -> OptionalLong.of(vocabularies[slot].size() + 1L);
       case IdEncoding.Hashed(_, long buckets) -> OptionalLong.of(buckets);
     };
-  }
-
-  private NumberFeature.Buckets buckets(int slot) {
-    return Arrays.stream(numbers)
-        .filter(NumberFeature.Buckets.class::isInstance)
-        .map(NumberFeature.Buckets.class::cast)
-        .skip(slot - (long) slots.size())
-        .findFirst()
-        .orElseThrow(() -> new IndexOutOfBoundsException("slot " + slot));
   }
 
   /** The text of id {@code id} of slot {@code slot}, if its vocabulary knows it. */
@@ -236,13 +228,13 @@ public final class FeatureEncoder {
       return;
     }
     boolean labels = got.labelDim() == 0 || got.labelDim() == rawSchema.labelDim();
-    if (!labels || !got.dense().equals(rawSchema.dense()) || !names(got).equals(names(rawSchema))) {
+    if (!labels
+        || !got.dense().equals(rawSchema.dense())
+        || !got.slotNames().equals(rawSchema.slotNames())) {
       throw new IllegalArgumentException(
-          "rows: got "
-              + columns(got)
-              + ", expected those of training, "
-              + columns(rawSchema)
-              + "; give rows of the same columns, or the checkpoint of a model of these");
+          ("rows: got %s, expected those of training, %s; give rows of the same columns, or the"
+                  + " checkpoint of a model of these")
+              .formatted(columns(got), columns(rawSchema)));
     }
     for (int s = 0; s < got.slotCount(); s++) {
       Slot slot = rawSchema.slots().get(s);
@@ -264,12 +256,9 @@ public final class FeatureEncoder {
     }
   }
 
-  private static List<String> names(Schema schema) {
-    return schema.slots().stream().map(Slot::name).toList();
-  }
-
   private static String columns(Schema schema) {
-    return schema.labelDim() + " labels, numbers " + schema.dense() + ", slots " + names(schema);
+    return "%d labels, numbers %s, slots %s"
+        .formatted(schema.labelDim(), schema.dense(), schema.slotNames());
   }
 
   private void requireEncoded(Schema encoded) {
@@ -360,9 +349,7 @@ public final class FeatureEncoder {
       for (int i = in[row]; i < in[row + 1]; i++) {
         ids[end++] = source[i];
       }
-      if (in[row] == in[row + 1]) {
-        end++;
-      }
+      end += in[row] == in[row + 1] ? 1 : 0;
       out[row + 1] = end;
     }
     return end;

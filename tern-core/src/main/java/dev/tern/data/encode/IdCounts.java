@@ -39,16 +39,6 @@ final class IdCounts {
     }
   }
 
-  /** The number of different ids. */
-  int size() {
-    return size;
-  }
-
-  /** Occurrences of {@code id}. */
-  long count(long id) {
-    return counts[place(id)] & COUNT_MASK;
-  }
-
   /**
    * The ids that occurred {@code minCount} times or more, at most {@code maxSize} of them, by
    * descending count. Ids of equal counts come in the order of unsigned numbers.
@@ -65,7 +55,8 @@ final class IdCounts {
     // The low 31 bits are the rank by id: sorting this one array sorts by count, then by id.
     long[] order = new long[n];
     for (int i = 0; i < n; i++) {
-      order[i] = COUNT_MASK - count(kept[i] ^ Long.MIN_VALUE) << 31 | i;
+      long count = counts[place(kept[i] ^ Long.MIN_VALUE)] & COUNT_MASK;
+      order[i] = COUNT_MASK - count << 31 | i;
     }
     Arrays.sort(order);
     long[] result = new long[Math.min(n, maxSize)];

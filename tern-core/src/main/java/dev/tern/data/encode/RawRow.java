@@ -3,22 +3,14 @@ package dev.tern.data.encode;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Fills rows of a raw batch from values by column name. Allocates nothing for a correct row. */
-final class RawRow {
-  private final Schema schema;
-  private final List<IdEncoding> slots;
-
-  RawRow(Schema schema, List<IdEncoding> slots) {
-    this.schema = schema;
-    this.slots = slots;
-  }
-
+record RawRow(Schema schema, List<IdEncoding> slots) {
   void add(Map<String, ?> columns, Batch raw) {
     raw.abandonRow();
     int known = 0;
@@ -108,19 +100,14 @@ final class RawRow {
   }
 
   private void refuseUnknown(Map<String, ?> columns) {
-    Set<String> unknown = new HashSet<>(columns.keySet());
-    Set<String> names = new HashSet<>(schema.labels());
-    names.addAll(schema.dense());
-    schema.slots().forEach(slot -> names.add(slot.name()));
-    unknown.removeAll(names);
+    NavigableSet<String> unknown = new TreeSet<>(columns.keySet());
+    schema.labels().forEach(unknown::remove);
+    schema.dense().forEach(unknown::remove);
+    schema.slotNames().forEach(unknown::remove);
     if (!unknown.isEmpty()) {
       throw new IllegalArgumentException(
           "column %s: got a value for it, expected only %s, %s and labels %s; leave it out"
-              .formatted(
-                  unknown.stream().sorted().findFirst().orElse(""),
-                  schema.dense(),
-                  schema.slots().stream().map(Slot::name).toList(),
-                  schema.labels()));
+              .formatted(unknown.first(), schema.dense(), schema.slotNames(), schema.labels()));
     }
   }
 }

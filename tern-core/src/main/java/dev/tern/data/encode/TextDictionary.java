@@ -74,17 +74,20 @@ public final class TextDictionary {
   private static final class Shard {
     private long[] hashes = new long[16];
 
-    /** The start of the text of each place in the table; -1 for a free place. */
-    private int[] starts = filled(16);
+    /** The start of the text of each place in the table; 0 for a free place. */
+    private int[] starts = new int[16];
 
     private int[] lengths = new int[16];
+
+    /** The texts, from byte 1. */
     private byte[] texts = new byte[256];
-    private int used;
+
+    private int used = 1;
     private int size;
 
     synchronized void saw(long hash, byte[] utf8, int from, int to) {
       int place = find(hash);
-      if (starts[place] < 0) {
+      if (starts[place] == 0) {
         insert(place, hash, utf8, from, to - from);
         return;
       }
@@ -101,12 +104,12 @@ public final class TextDictionary {
     }
 
     synchronized boolean has(long hash) {
-      return starts[find(hash)] >= 0;
+      return starts[find(hash)] > 0;
     }
 
     synchronized Optional<String> text(long hash) {
       int place = find(hash);
-      return starts[place] < 0 ? Optional.empty() : Optional.of(string(place));
+      return starts[place] == 0 ? Optional.empty() : Optional.of(string(place));
     }
 
     synchronized int size() {
@@ -121,7 +124,7 @@ public final class TextDictionary {
     private int find(long hash) {
       int mask = hashes.length - 1;
       int place = (int) hash & mask;
-      while (starts[place] >= 0 && hashes[place] != hash) {
+      while (starts[place] > 0 && hashes[place] != hash) {
         place = place + 1 & mask;
       }
       return place;
@@ -148,22 +151,16 @@ public final class TextDictionary {
       int[] oldStarts = starts;
       int[] oldLengths = lengths;
       hashes = new long[2 * oldHashes.length];
-      starts = filled(2 * oldHashes.length);
+      starts = new int[2 * oldHashes.length];
       lengths = new int[2 * oldHashes.length];
       for (int i = 0; i < oldHashes.length; i++) {
-        if (oldStarts[i] >= 0) {
+        if (oldStarts[i] > 0) {
           int place = find(oldHashes[i]);
           hashes[place] = oldHashes[i];
           starts[place] = oldStarts[i];
           lengths[place] = oldLengths[i];
         }
       }
-    }
-
-    private static int[] filled(int length) {
-      int[] array = new int[length];
-      Arrays.fill(array, -1);
-      return array;
     }
   }
 }

@@ -71,7 +71,11 @@ public final class TextHash {
 
   /** The id of {@code text}; an unpaired surrogate counts as {@code ?}. */
   public static long of(String text) {
-    return text.length() < 32 && isAscii(text) ? ofShortAscii(text) : ofLong(text);
+    if (text.length() < 32 && isAscii(text)) {
+      return ofShortAscii(text);
+    }
+    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+    return of(utf8, 0, utf8.length);
   }
 
   private static boolean isAscii(String text) {
@@ -106,11 +110,6 @@ public final class TextHash {
       word |= (long) text.charAt(at + i) << 8 * i;
     }
     return word;
-  }
-
-  private static long ofLong(String text) {
-    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
-    return of(utf8, 0, utf8.length);
   }
 
   /**

@@ -4,11 +4,8 @@ import dev.tern.data.Batch;
 import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import dev.tern.data.Schema;
-import dev.tern.data.Slot;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 
 /** See {@link Readers#bucketed}. */
 final class BucketedReader extends DerivedReader {
@@ -26,7 +23,11 @@ final class BucketedReader extends DerivedReader {
   BucketedReader(DataReader source, String slot, int[] bounds, int size, boolean dropLast) {
     super(source);
     cursor = new RowCursor(source);
-    this.slot = index(source.schema(), slot);
+    this.slot = source.schema().slotNames().indexOf(slot);
+    if (this.slot < 0) {
+      throw new IllegalArgumentException(
+          "bucket: got slot %s, expected one of %s".formatted(slot, source.schema().slotNames()));
+    }
     this.bounds = bounds.clone();
     this.size = size;
     this.dropLast = dropLast;
@@ -44,20 +45,13 @@ final class BucketedReader extends DerivedReader {
     }
   }
 
-  private static int index(Schema schema, String slot) {
-    for (int s = 0; s < schema.slotCount(); s++) {
-      if (schema.slots().get(s).name().equals(slot)) {
-        return s;
-      }
-    }
-    throw new IllegalArgumentException(
-        "bucket: got slot %s, expected one of %s"
-            .formatted(slot, schema.slots().stream().map(Slot::name).toList()));
-  }
-
   @Override
   protected Optional<Batch> read() {
-    for (Batch batch = batch(); batch != null; batch = batch()) {
+    while (emptied == 0) {
+      Batch batch = cursor.peek();
+      if (batch == null) {
+        break;
+      }
       int row = cursor.row();
       int bucket = bucket(batch, row);
       buckets[bucket].appendRow(batch, row);
@@ -67,11 +61,6 @@ final class BucketedReader extends DerivedReader {
       }
     }
     return rest();
-  }
-
-  /** The batch with the next row; null at the end. */
-  private @Nullable Batch batch() {
-    return emptied == 0 ? cursor.peek() : null;
   }
 
   private int bucket(Batch batch, int row) {

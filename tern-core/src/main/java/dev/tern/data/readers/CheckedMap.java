@@ -63,14 +63,11 @@ final class CheckedMap {
         map.apply(one, to);
         requireRows(to, 1);
       } catch (RuntimeException e) {
-        return failed("row " + (before + row + 1), epoch, e);
+        return failed("map", "row " + (before + row + 1), epoch, e);
       }
     }
-    return failed("one of rows " + (before + 1) + " to " + (before + from.size()), epoch, failure);
-  }
-
-  private static DataException failed(String where, int epoch, RuntimeException cause) {
-    return failed("map", where, epoch, cause);
+    String where = "one of rows " + (before + 1) + " to " + (before + from.size());
+    return failed("map", where, epoch, failure);
   }
 
   /** The failure of {@code op} at a row, caused by {@code cause}. */

@@ -19,7 +19,6 @@ final class ComposedReader extends JoinedReader {
   private final Batch[] parts;
   private final Schema schema;
   private final BatchPool pool;
-  private int epoch;
 
   /** Rows joined or skipped in this pass. */
   private long at;
@@ -88,13 +87,13 @@ final class ComposedReader extends JoinedReader {
 
   /** Copies labels and dense numbers of all rows, to columns {@code label} and {@code dense}. */
   private static void copyNumbers(Batch from, Batch to, int label, int dense) {
-    Schema part = from.schema();
-    Schema whole = to.schema();
+    int labels = from.schema().labelDim();
+    int numbers = from.schema().denseDim();
     for (int row = 0; row < to.size(); row++) {
-      int toLabel = row * whole.labelDim() + label;
-      System.arraycopy(from.labels(), row * part.labelDim(), to.labels(), toLabel, part.labelDim());
-      int toDense = row * whole.denseDim() + dense;
-      System.arraycopy(from.dense(), row * part.denseDim(), to.dense(), toDense, part.denseDim());
+      int toLabel = row * to.schema().labelDim() + label;
+      System.arraycopy(from.labels(), row * labels, to.labels(), toLabel, labels);
+      int toDense = row * to.schema().denseDim() + dense;
+      System.arraycopy(from.dense(), row * numbers, to.dense(), toDense, numbers);
     }
   }
 
@@ -118,7 +117,7 @@ final class ComposedReader extends JoinedReader {
       fault =
           ("compose: row %d of pass %d: got the end of reader %d of %d, expected a row as in reader"
                   + " %d; give readers of as many rows each")
-              .formatted(at + 1, epoch, shortest + 1, rows.length, longest + 1);
+              .formatted(at + 1, epoch(), shortest + 1, rows.length, longest + 1);
     }
     return rows[shortest];
   }
@@ -141,7 +140,6 @@ final class ComposedReader extends JoinedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    this.epoch = epoch;
     at = 0;
     fault = "";
     super.begin(epoch, order);
@@ -150,14 +148,6 @@ final class ComposedReader extends JoinedReader {
   /** Rows of the shortest source. */
   @Override
   public OptionalLong rowCount() {
-    long rows = Long.MAX_VALUE;
-    for (DataReader source : sources) {
-      OptionalLong count = source.rowCount();
-      if (count.isEmpty()) {
-        return count;
-      }
-      rows = Math.min(rows, count.getAsLong());
-    }
-    return OptionalLong.of(rows);
+    return rowCount(Math::min);
   }
 }

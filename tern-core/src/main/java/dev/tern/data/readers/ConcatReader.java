@@ -7,60 +7,107 @@ import dev.tern.data.ReaderState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
-/** See {@link Readers#concat}. */
+/**
+ * Passes of readers, one after the other: a pass of each source ({@link Readers#concat}), or
+ * several passes of one ({@link Readers#repeat}).
+ */
 final class ConcatReader extends JoinedReader {
-  private int epoch;
-  private PassOrder recalled = PassOrder.FIXED;
-  private int current;
+  /** Passes of each source in a pass of this reader. */
+  private final int times;
 
-  ConcatReader(List<DataReader> sources) {
+  /** Number of the current pass of a source in this pass, from 0. */
+  private int part;
+
+  private PassOrder recalled = PassOrder.FIXED;
+
+  /** Orders of the parts before the current one, up to the last that is not fixed. */
+  private final List<PassOrder> earlier = new ArrayList<>();
+
+  ConcatReader(List<DataReader> sources, int times) {
     super("concat", requireSameRows("concat", sources));
+    this.times = times;
+  }
+
+  /** The source of the current part. */
+  private DataReader source() {
+    return sources.get(part % sources.size());
   }
 
   @Override
   protected Optional<Batch> read() {
+    return read(false);
+  }
+
+  @Override
+  protected Optional<Batch> readView() {
+    return read(true);
+  }
+
+  private Optional<Batch> read(boolean view) {
     do {
-      Optional<Batch> next = sources.get(current).next();
+      Optional<Batch> next = view ? source().nextView() : source().next();
       if (next.isPresent()) {
         return next;
       }
-    } while (enterNextSource());
+    } while (enterNextPart());
     return Optional.empty();
   }
 
-  private boolean enterNextSource() {
-    if (current + 1 == sources.size()) {
+  private boolean enterNextPart() {
+    if (part + 1 == times * sources.size()) {
       return false;
     }
-    current++;
-    sources.get(current).restore(new ReaderState(epoch, 0, recalled.part(current)));
+    keepOrder(earlier);
+    part++;
+    startPart();
     return true;
+  }
+
+  private void startPart() {
+    int pass = Math.addExact(Math.multiplyExact(epoch(), times), part / sources.size());
+    source().restore(new ReaderState(pass, 0, recalled.part(part)));
+  }
+
+  /** Appends the order of the current part, unless it is fixed. */
+  private void keepOrder(List<PassOrder> orders) {
+    PassOrder order = source().state().order();
+    if (!order.isFixed()) {
+      while (orders.size() < part) {
+        orders.add(PassOrder.FIXED);
+      }
+      orders.add(order);
+    }
   }
 
   @Override
   protected long pass(long rows) {
-    long passed = sources.get(current).skip(rows);
-    while (passed < rows && enterNextSource()) {
-      passed += sources.get(current).skip(rows - passed);
+    long passed = source().skip(rows);
+    while (passed < rows && enterNextPart()) {
+      passed += source().skip(rows - passed);
     }
     return passed;
   }
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    this.epoch = epoch;
+    part = 0;
     recalled = order;
-    current = 0;
-    sources.get(0).restore(new ReaderState(epoch, 0, order.part(0)));
+    earlier.clear();
+    startPart();
   }
 
   @Override
   protected PassOrder order() {
-    List<PassOrder> orders = new ArrayList<>();
-    for (DataReader source : sources.subList(0, current + 1)) {
-      orders.add(source.state().order());
-    }
+    List<PassOrder> orders = new ArrayList<>(earlier);
+    keepOrder(orders);
     return PassOrder.of(orders);
+  }
+
+  @Override
+  public OptionalLong rowCount() {
+    OptionalLong rows = super.rowCount();
+    return rows.isPresent() ? OptionalLong.of(Math.multiplyExact(rows.getAsLong(), times)) : rows;
   }
 }

@@ -18,19 +18,15 @@ final class FilteredReader extends PickedReader {
   int pick(Batch batch, int[] picked) {
     int count = 0;
     for (int row = 0; row < batch.size(); row++) {
-      if (keeps(batch, row)) {
-        picked[count++] = row;
+      try {
+        if (filter.keeps(batch, row)) {
+          picked[count++] = row;
+        }
+      } catch (RuntimeException e) {
+        throw CheckedMap.failed("filter", "row " + (at + row + 1), epoch(), e);
       }
     }
     return count;
-  }
-
-  private boolean keeps(Batch batch, int row) {
-    try {
-      return filter.keeps(batch, row);
-    } catch (RuntimeException e) {
-      throw CheckedMap.failed("filter", "row " + (at + row + 1), epoch, e);
-    }
   }
 
   @Override

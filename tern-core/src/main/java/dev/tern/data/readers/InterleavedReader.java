@@ -4,7 +4,7 @@ import dev.tern.data.Batch;
 import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,12 +15,10 @@ final class InterleavedReader extends JoinedReader {
   private final int turnRows;
   private final BatchPool pool;
 
-  /** Which sources have ended in this pass, and the number of the others. */
-  private final boolean[] ended;
+  /** The sources that have not ended in this pass. */
+  private final List<RowCursor> left = new ArrayList<>();
 
-  private int left;
-
-  /** The source whose turn it is, and the rows taken in this turn. */
+  /** The place in {@code left} of the source whose turn it is, and the rows taken in this turn. */
   private int turn;
 
   private int taken;
@@ -28,51 +26,45 @@ final class InterleavedReader extends JoinedReader {
   InterleavedReader(List<DataReader> sources, int turnRows) {
     super("interleave", requireSameRows("interleave", sources));
     this.turnRows = turnRows;
-    ended = new boolean[cursors.length];
-    left = cursors.length;
+    left.addAll(List.of(cursors));
     pool = new BatchPool(schema(), BATCH);
   }
 
   @Override
   protected Optional<Batch> read() {
-    Batch batch = pool.take();
-    try {
-      while (batch.size() < BATCH && left > 0) {
-        int wanted = Math.min(turnRows - taken, BATCH - batch.size());
-        advance(wanted, cursors[turn].fill(batch, wanted));
-      }
-    } catch (Throwable e) {
-      batch.close();
-      throw e;
+    return readFrom(pool);
+  }
+
+  @Override
+  protected boolean readInto(Batch target) {
+    while (target.size() < BATCH && !left.isEmpty()) {
+      int wanted = Math.min(turnRows - taken, BATCH - target.size());
+      advance(wanted, left.get(turn).fill(target, wanted));
     }
-    if (batch.size() == 0) {
-      batch.close();
-      return Optional.empty();
-    }
-    return Optional.of(batch);
+    return target.size() > 0;
   }
 
   /** Notes that the current source gave {@code got} of {@code wanted} rows. */
   private void advance(long wanted, long got) {
     taken += (int) got;
-    if (got < wanted) {
-      ended[turn] = true;
-      left--;
+    boolean ends = got < wanted;
+    if (ends) {
+      left.remove(turn);
+    } else if (taken == turnRows) {
+      turn++;
     }
-    if (got < wanted || taken == turnRows) {
+    if (ends || taken == turnRows) {
       taken = 0;
-      do {
-        turn = (turn + 1) % cursors.length;
-      } while (ended[turn] && left > 0);
+      turn = turn < left.size() ? turn : 0;
     }
   }
 
   @Override
   protected long pass(long rows) {
     long passed = 0;
-    while (passed < rows && left > 0) {
+    while (passed < rows && !left.isEmpty()) {
       long wanted = Math.min(turnRows - taken, rows - passed);
-      long got = cursors[turn].skip(wanted);
+      long got = left.get(turn).skip(wanted);
       passed += got;
       advance(wanted, got);
     }
@@ -81,8 +73,8 @@ final class InterleavedReader extends JoinedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    Arrays.fill(ended, false);
-    left = cursors.length;
+    left.clear();
+    left.addAll(List.of(cursors));
     turn = 0;
     taken = 0;
     super.begin(epoch, order);

@@ -6,6 +6,7 @@ import dev.tern.data.PositionedReader;
 import dev.tern.data.Schema;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.LongBinaryOperator;
 
 /**
  * A reader over several others, which the consumer's thread reads. By default it has all rows of
@@ -56,34 +57,28 @@ abstract class JoinedReader extends PositionedReader {
 
   @Override
   public OptionalLong rowCount() {
-    long rows = 0;
-    for (DataReader source : sources) {
-      OptionalLong count = source.rowCount();
-      if (count.isEmpty()) {
-        return count;
-      }
-      rows += count.getAsLong();
-    }
-    return OptionalLong.of(rows);
+    return rowCount(Long::sum);
   }
 
-  /** Closes every source, even if closing one fails. */
+  /** The rows of all sources, joined by {@code join}; empty if a source does not know its own. */
+  final OptionalLong rowCount(LongBinaryOperator join) {
+    List<OptionalLong> counts = sources.stream().map(DataReader::rowCount).toList();
+    return counts.stream().allMatch(OptionalLong::isPresent)
+        ? counts.stream().mapToLong(OptionalLong::getAsLong).reduce(join)
+        : OptionalLong.empty();
+  }
+
   @Override
   protected void release() {
-    RuntimeException failure = null;
-    for (RowCursor cursor : cursors) {
-      try {
-        cursor.close();
-      } catch (RuntimeException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
+    close(cursors.length);
+  }
+
+  /** Closes the first {@code count} sources in their order, each even if one before it fails. */
+  private void close(int count) {
+    if (count > 0) {
+      try (RowCursor _ = cursors[count - 1]) {
+        close(count - 1);
       }
-    }
-    if (failure != null) {
-      throw failure;
     }
   }
 }

@@ -9,7 +9,6 @@ import java.util.Optional;
 /** See {@link Readers#mapped(DataReader, Schema, BatchMap)}. */
 final class MappedReader extends DerivedReader {
   private final CheckedMap map;
-  private int epoch;
 
   /** Rows of the source read or skipped in this pass. */
   private long at;
@@ -31,7 +30,7 @@ final class MappedReader extends DerivedReader {
       return next;
     }
     try (Batch batch = next.get()) {
-      Batch mapped = map.apply(batch, epoch, at);
+      Batch mapped = map.apply(batch, epoch(), at);
       at += batch.size();
       return Optional.of(mapped);
     }
@@ -46,7 +45,6 @@ final class MappedReader extends DerivedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    this.epoch = epoch;
     at = 0;
     super.begin(epoch, order);
   }

@@ -4,14 +4,13 @@ import dev.tern.data.Batch;
 import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import dev.tern.data.PositionedReader;
-import dev.tern.data.ReaderState;
 import dev.tern.data.Schema;
-import dev.tern.data.readers.MapThreads.Piece;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,13 +22,15 @@ import org.jspecify.annotations.Nullable;
  * for each batch given its rank among the batches at work. A reader that is restored with a log
  * waits for the batches that the log names, so that every decorator above gets the same rows again.
  */
-final class ParallelMapReader extends PositionedReader {
+final class ParallelMapReader extends DerivedReader {
+  /** A batch at work or ready, of {@code rows} rows. */
+  private record Piece(int rows, CompletableFuture<Batch> mapped) {}
+
   /** Most batches that are skipped at a time, which bounds the memory of a long skip. */
   private static final long MAX_PASSED = 1 << 16;
 
-  private final DataReader source;
   private final CheckedMap map;
-  private final MapThreads crew;
+  private final ExecutorService crew;
   private final BatchPool pool;
 
   /** Most batches at work or ready, unless the log needs more. */
@@ -45,7 +46,6 @@ final class ParallelMapReader extends PositionedReader {
   private final List<Integer> turns = new ArrayList<>();
 
   private List<Integer> recalled = List.of();
-  private int epoch;
 
   /** Rows of the source read or skipped in this pass. */
   private long at;
@@ -55,26 +55,22 @@ final class ParallelMapReader extends PositionedReader {
   /** The failure of the source, to be thrown after the batches before it. */
   private @Nullable Throwable sourceFailure;
 
-  /** The failure that was thrown to the consumer; each call throws it again until a start. */
+  /** The failure of the map that was thrown; each call throws it again until a start. */
   private @Nullable Throwable failure;
 
-  private ParallelMapReader(DataReader source, Schema schema, BatchMap map, int threads, int size) {
-    this.source = source;
+  /**
+   * @param source for the unordered form with batches of {@code size} rows
+   * @param size rows of a batch for the unordered form; 0 for the ordered one
+   */
+  ParallelMapReader(DataReader source, Schema schema, BatchMap map, int threads, int size) {
+    super(source);
     this.map = new CheckedMap(schema, map);
     this.size = size;
     window = Math.multiplyExact(2, threads);
-    crew = new MapThreads(this.map, threads);
+    crew =
+        Executors.newFixedThreadPool(
+            threads, Thread.ofPlatform().daemon().name("tern-map-", 0).factory());
     pool = new BatchPool(source.schema(), 1024);
-  }
-
-  static DataReader ordered(DataReader source, Schema schema, BatchMap map, int threads) {
-    return new ParallelMapReader(source, schema, map, threads, 0);
-  }
-
-  static DataReader unordered(
-      DataReader source, Schema schema, BatchMap map, int threads, int size) {
-    DataReader pieces = new BatchedReader(source, size, false);
-    return new ParallelMapReader(pieces, schema, map, threads, size);
   }
 
   @Override
@@ -87,13 +83,12 @@ final class ParallelMapReader extends PositionedReader {
     PrefetchedReader.rethrow(failure);
     readAhead(window);
     if (pieces.isEmpty()) {
-      failure = sourceFailure;
-      PrefetchedReader.rethrow(failure);
+      PrefetchedReader.rethrow(sourceFailure);
       return Optional.empty();
     }
     int turn = turn();
     try {
-      Batch mapped = crew.await(pieces.get(turn));
+      Batch mapped = PrefetchedReader.result(pieces.get(turn).mapped());
       take(turn);
       return Optional.of(mapped);
     } catch (Throwable e) {
@@ -122,10 +117,18 @@ final class ParallelMapReader extends PositionedReader {
     try (Batch batch = next.get()) {
       Batch copy = pool.take();
       copy.appendRows(batch, 0, batch.size());
-      Piece piece = new Piece(copy, epoch, at);
+      long before = at;
+      int pass = epoch();
       at += batch.size();
-      pieces.add(piece);
-      crew.submit(piece);
+      pieces.add(
+          new Piece(
+              batch.size(), CompletableFuture.supplyAsync(() -> mapped(copy, pass, before), crew)));
+    }
+  }
+
+  private Batch mapped(Batch raw, int pass, long before) {
+    try (raw) {
+      return map.apply(raw, pass, before);
     }
   }
 
@@ -135,11 +138,23 @@ final class ParallelMapReader extends PositionedReader {
       return 0;
     }
     if (turns.size() >= recalled.size()) {
-      return crew.awaitAny(pieces);
+      return firstDone();
     }
     int turn = recalled.get(turns.size());
     readAhead(turn + 1);
     return Math.min(turn, pieces.size() - 1);
+  }
+
+  /** Waits until a piece is done; returns the index of the oldest one that is. */
+  private int firstDone() {
+    CompletableFuture<?>[] all =
+        pieces.stream().map(Piece::mapped).toArray(CompletableFuture<?>[]::new);
+    PrefetchedReader.await(CompletableFuture.anyOf(all));
+    int first = 0;
+    while (!all[first].isDone()) {
+      first++;
+    }
+    return first;
   }
 
   private Piece take(int turn) {
@@ -160,12 +175,19 @@ final class ParallelMapReader extends PositionedReader {
       }
       Piece piece = take(turn);
       passed += piece.rows();
-      crew.drop(piece);
+      drop(piece);
     }
     if (ended || sourceFailure != null || failure != null) {
       return passed;
     }
     return passed + (size == 0 ? passSource(rows - passed) : passWhole(rows - passed));
+  }
+
+  /** Does not wait for a map under way; the garbage collector has the batch that it makes. */
+  private static void drop(Piece piece) {
+    if (!piece.mapped().cancel(false)) {
+      piece.mapped().thenAccept(Batch::close);
+    }
   }
 
   private long passSource(long rows) {
@@ -200,22 +222,20 @@ final class ParallelMapReader extends PositionedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    pieces.forEach(crew::drop);
+    pieces.forEach(ParallelMapReader::drop);
     pieces.clear();
     turns.clear();
-    this.epoch = epoch;
     at = 0;
     ended = false;
     sourceFailure = null;
     failure = null;
     recalled = order.turns();
-    PassOrder below = size == 0 ? order : order.part(0);
-    source.restore(new ReaderState(epoch, 0, below));
+    super.begin(epoch, size == 0 ? order : order.part(0));
   }
 
   @Override
   protected PassOrder order() {
-    PassOrder below = source.state().order();
+    PassOrder below = super.order();
     if (size == 0) {
       return below;
     }
@@ -223,14 +243,9 @@ final class ParallelMapReader extends PositionedReader {
   }
 
   @Override
-  public OptionalLong rowCount() {
-    return source.rowCount();
-  }
-
-  @Override
   protected void release() {
-    crew.stop();
-    pieces.forEach(crew::drop);
-    source.close();
+    pieces.forEach(ParallelMapReader::drop);
+    crew.shutdown();
+    super.release();
   }
 }

@@ -11,8 +11,6 @@ abstract class PickedReader extends DerivedReader {
   private final BatchPool pool;
   private int[] picked = new int[1024];
 
-  int epoch;
-
   /** Rows of the source read or skipped in this pass. */
   long at;
 
@@ -51,7 +49,6 @@ abstract class PickedReader extends DerivedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    this.epoch = epoch;
     at = 0;
     super.begin(epoch, order);
   }

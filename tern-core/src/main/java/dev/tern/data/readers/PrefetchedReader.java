@@ -4,113 +4,138 @@ import dev.tern.data.Batch;
 import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
-import dev.tern.data.PositionedReader;
-import dev.tern.data.ReaderState;
-import dev.tern.data.Schema;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * See {@link Readers#prefetched}. The source belongs to the background thread while {@code filling}
- * or {@code busy}, and to the consumer otherwise. Rows are copied: so the thread that reads the
- * source also gives its batches back, and the source needs no locks.
+ * See {@link Readers#prefetched}. A thread of its own reads the source, a batch a task. The
+ * consumer's thread uses the source only while no task is queued or under way. Rows are copied: so
+ * the thread that reads the source also gives its batches back, and the source needs no locks.
  */
-final class PrefetchedReader extends PositionedReader {
-  private static final long CLOSE_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-  private final DataReader source;
+final class PrefetchedReader extends DerivedReader {
   private final int depth;
   private final BatchPool pool;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
+  private final ThreadPoolExecutor thread =
+      new ThreadPoolExecutor(
+          1,
+          1,
+          0,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(),
+          Thread.ofPlatform().daemon().name("tern-prefetch").factory());
 
-  // Guarded by the lock.
-  private long waited;
-  private final Deque<Batch> ready = new ArrayDeque<>();
-  private boolean started;
-  private boolean filling;
-  private boolean busy;
+  /** Reads in order: the first are done, then one is under way, the last are queued. */
+  private final Deque<CompletableFuture<Optional<Batch>>> ahead = new ArrayDeque<>();
+
+  /** Whether the source has ended or failed, and is not to be read until the next start. */
   private boolean ended;
-  private boolean closed;
 
-  /** Whether the background thread must close the source. */
-  private boolean abandoned;
-
-  private @Nullable Throwable failure;
+  private long waited;
 
   PrefetchedReader(DataReader source, int depth) {
-    this.source = source;
+    super(source);
     this.depth = depth;
     pool = new BatchPool(source.schema(), 1024);
   }
 
   @Override
-  public Schema schema() {
-    return source.schema();
+  protected Optional<Batch> read() {
+    readAhead();
+    CompletableFuture<Optional<Batch>> first = ahead.element();
+    if (!first.isDone()) {
+      long start = System.nanoTime();
+      await(first);
+      waited += System.nanoTime() - start;
+    }
+    Optional<Batch> next = result(first);
+    // The end, and a failure, stay in front: each later call finds them again.
+    if (next.isPresent()) {
+      ahead.remove();
+      readAhead();
+    }
+    return next;
+  }
+
+  private void readAhead() {
+    while (ahead.size() < depth) {
+      ahead.add(CompletableFuture.supplyAsync(this::readSource, thread));
+    }
+  }
+
+  private Optional<Batch> readSource() {
+    if (ended) {
+      return Optional.empty();
+    }
+    ended = true; // for the case that the source throws
+    Optional<Batch> next = readFrom(pool);
+    ended = next.isEmpty();
+    return next;
   }
 
   @Override
-  protected Optional<Batch> read() {
-    lock.lock();
-    try {
-      if (ready.isEmpty() && !ended && failure == null) {
-        resume();
-      }
-      if (ready.isEmpty() && !ended && failure == null) {
-        long start = System.nanoTime();
-        while (ready.isEmpty() && !ended && failure == null) {
-          changed.awaitUninterruptibly();
-        }
-        waited += System.nanoTime() - start;
-      }
-      Batch batch = ready.poll();
-      if (batch == null) {
-        rethrow(failure);
-        return Optional.empty();
-      }
-      filling = !ended && failure == null;
-      changed.signalAll();
-      return Optional.of(batch);
-    } finally {
-      lock.unlock();
-    }
+  protected boolean readInto(Batch target) {
+    return source.nextInto(target);
   }
 
   @Override
   public long waitedNanos() {
-    lock.lock();
-    try {
-      return waited;
-    } finally {
-      lock.unlock();
-    }
+    return waited;
   }
 
   @Override
   public boolean isReady() {
-    lock.lock();
+    return ready().isPresent();
+  }
+
+  /** The next batch, if it was read by now. */
+  private Optional<Batch> ready() {
+    CompletableFuture<Optional<Batch>> first = ahead.peek();
+    return first != null && first.state() == Future.State.SUCCESS
+        ? first.resultNow()
+        : Optional.empty();
+  }
+
+  /** Takes the source back: drops queued reads, and waits for the one under way. */
+  private void pause() {
+    dropQueued();
+    if (!ahead.isEmpty()) {
+      await(ahead.getLast());
+    }
+  }
+
+  private void dropQueued() {
+    List<Runnable> queued = new ArrayList<>();
+    thread.getQueue().drainTo(queued);
+    queued.forEach(_ -> ahead.removeLast());
+  }
+
+  /** Waits until {@code work} has ended, well or not; an interrupt does not shorten the wait. */
+  static void await(CompletableFuture<?> work) {
+    work.handle((_, _) -> true).join();
+  }
+
+  /** Waits for {@code work}; returns its result, or throws what it threw. */
+  static <T> T result(CompletableFuture<T> work) {
     try {
-      return !closed && !ready.isEmpty();
-    } finally {
-      lock.unlock();
+      return work.join();
+    } catch (CompletionException e) {
+      rethrow(e.getCause());
+      throw e;
     }
   }
 
-  private void resume() {
-    filling = true;
-    changed.signalAll();
-    if (!started) {
-      started = true;
-      Thread.ofPlatform().daemon().name("tern-prefetch").start(this::work);
-    }
-  }
-
+  /** Throws {@code failure}, if there is one. */
   static void rethrow(@Nullable Throwable failure) {
     switch (failure) {
       case null -> {}
@@ -120,151 +145,61 @@ final class PrefetchedReader extends PositionedReader {
     }
   }
 
-  private void work() {
-    lock.lock();
-    try {
-      while (!closed) {
-        if (filling && !ended && failure == null && ready.size() < depth) {
-          busy = true;
-          readOne();
-          busy = false;
-          changed.signalAll();
-        } else {
-          changed.awaitUninterruptibly();
-        }
-      }
-      if (abandoned) {
-        source.close();
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Reads a batch without the lock, which is held before and after. */
-  private void readOne() {
-    Optional<Batch> read = Optional.empty();
-    Throwable thrown = null;
-    lock.unlock();
-    try {
-      read = readCopy();
-    } catch (Throwable e) {
-      thrown = e;
-    }
-    lock.lock();
-    failure = thrown;
-    ended = thrown == null && read.isEmpty();
-    read.ifPresent(ready::add);
-  }
-
-  private Optional<Batch> readCopy() {
-    Batch copy = pool.take();
-    try {
-      if (source.nextInto(copy)) {
-        return Optional.of(copy);
-      }
-    } catch (Throwable e) {
-      copy.close();
-      throw e;
-    }
-    copy.close();
-    return Optional.empty();
-  }
-
-  /** Takes the source back from the background thread. The lock is held. */
-  private void pause() {
-    filling = false;
-    while (busy) {
-      changed.awaitUninterruptibly();
-    }
-  }
-
   @Override
   protected void begin(int epoch, PassOrder order) {
-    lock.lock();
-    try {
-      pause();
-      for (Batch batch = ready.poll(); batch != null; batch = ready.poll()) {
-        batch.close();
-      }
-      ended = false;
-      failure = null;
-      source.restore(new ReaderState(epoch, 0, order));
-    } finally {
-      lock.unlock();
+    pause();
+    for (Optional<Batch> next = ready(); next.isPresent(); next = ready()) {
+      ahead.remove();
+      next.get().close();
     }
+    ahead.clear();
+    ended = false;
+    super.begin(epoch, order);
   }
 
   @Override
   protected long pass(long rows) {
-    lock.lock();
-    try {
-      pause();
-      long passed = 0;
-      for (Batch batch = ready.peek(); batch != null; batch = ready.peek()) {
-        if (batch.size() > rows - passed) {
-          return passed;
-        }
-        ready.remove();
-        passed += batch.size();
-        batch.close();
+    pause();
+    long passed = 0;
+    for (Optional<Batch> next = ready(); next.isPresent(); next = ready()) {
+      int size = next.get().size();
+      if (size > rows - passed) {
+        return passed;
       }
-      boolean more = passed < rows && !ended && failure == null;
-      return more ? passed + source.skip(rows - passed) : passed;
-    } finally {
-      lock.unlock();
+      ahead.remove();
+      next.get().close();
+      passed += size;
     }
+    return passed < rows && !ended ? passed + source.skip(rows - passed) : passed;
   }
 
   /** The order of the source, which may have read ahead; a restored source does so again. */
   @Override
   protected PassOrder order() {
-    lock.lock();
-    try {
-      pause();
-      return source.state().order();
-    } finally {
-      lock.unlock();
-    }
+    pause();
+    return super.order();
   }
 
   @Override
   public OptionalLong rowCount() {
-    lock.lock();
-    try {
-      pause();
-      return source.rowCount();
-    } finally {
-      lock.unlock();
-    }
+    pause();
+    return super.rowCount();
   }
 
+  /** Leaves the source to the thread if a read is under way, and waits for it a while. */
   @Override
   protected void release() {
-    lock.lock();
-    try {
-      closed = true;
-      changed.signalAll();
-      abandoned = !awaitIdle();
-      if (!abandoned) {
-        source.close();
-      }
-    } finally {
-      lock.unlock();
+    dropQueued();
+    boolean idle = ahead.isEmpty() || ahead.getLast().isDone();
+    ahead.clear();
+    if (idle) {
+      thread.shutdown();
+      source.close();
+    } else {
+      CompletableFuture<Void> closing = CompletableFuture.runAsync(source::close, thread);
+      thread.shutdown();
+      // Of a copy, so that the time limit does not cancel the close.
+      result(closing.copy().completeOnTimeout(null, 1, TimeUnit.SECONDS));
     }
-  }
-
-  /** Waits a while for the current read; false if it has not ended. */
-  private boolean awaitIdle() {
-    long left = CLOSE_WAIT_NANOS;
-    while (busy && left > 0) {
-      try {
-        left = changed.awaitNanos(left);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        left = 0;
-      }
-    }
-    return !busy;
   }
 }

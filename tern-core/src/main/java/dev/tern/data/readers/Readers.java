@@ -13,8 +13,6 @@ import java.util.List;
  * restore} resumes exactly, closed batches are recycled, and closing a reader closes the readers
  * below. Rows and their order never depend on how a source cuts batches, nor (except in {@link
  * #mappedUnordered}) on the speed of threads.
- *
- * <p>The usual chain is {@code prefetched(encoded(batched(shuffled(file, ...), ...), ...), ...)}.
  */
 public final class Readers {
   private Readers() {}
@@ -42,7 +40,7 @@ public final class Readers {
    */
   public static DataReader mapped(DataReader source, Schema schema, BatchMap map, int threads) {
     requirePositive("map: got %d threads", threads);
-    return ParallelMapReader.ordered(source, schema, map, threads);
+    return new ParallelMapReader(source, schema, map, threads, 0);
   }
 
   /**
@@ -55,7 +53,7 @@ public final class Readers {
       DataReader source, Schema schema, BatchMap map, int threads, int size) {
     requirePositive("map: got %d threads", threads);
     requirePositive("map: got a size of %d", size);
-    return ParallelMapReader.unordered(source, schema, map, threads, size);
+    return new ParallelMapReader(batched(source, size, false), schema, map, threads, size);
   }
 
   /** The rows of {@code source} that {@code filter} keeps. A skip reads them. */
@@ -79,8 +77,8 @@ public final class Readers {
   /**
    * The rows of {@code source} in random order within each block of {@code blockRows} rows. The
    * order depends only on (seed, epoch, number of the block). Holds two blocks: the rows of the
-   * next one are read while those of the current one are given, so that there is no pause between
-   * them.
+   * next block are read while the rows of the current one are given, so that there is no pause
+   * between them.
    */
   public static DataReader shuffled(DataReader source, int blockRows, long seed) {
     requirePositive("shuffle: got a block of %d rows", blockRows);
@@ -132,7 +130,7 @@ public final class Readers {
 
   /** All rows of the first source, then all rows of the next; their schemas must be equal. */
   public static DataReader concat(List<DataReader> sources) {
-    return new ConcatReader(sources);
+    return new ConcatReader(sources, 1);
   }
 
   /**
@@ -156,7 +154,7 @@ public final class Readers {
   /** Each pass is {@code times} passes of {@code source}, with successive epochs. */
   public static DataReader repeat(DataReader source, int times) {
     requirePositive("repeat: got %d times", times);
-    return new RepeatReader(source, times);
+    return new ConcatReader(List.of(source), times);
   }
 
   /**

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Walks over the rows of a reader one by one, however it cuts batches. Holds at most one batch, and
  * does not write to it.
  */
-final class RowCursor {
+final class RowCursor implements AutoCloseable {
   private final DataReader source;
   private @Nullable Batch held;
   private int at;
@@ -76,7 +76,8 @@ final class RowCursor {
   }
 
   /** Gives back the batch at hand and closes the reader. */
-  void close() {
+  @Override
+  public void close() {
     drop();
     source.close();
   }

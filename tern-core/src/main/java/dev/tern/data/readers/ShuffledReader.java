@@ -18,7 +18,6 @@ final class ShuffledReader extends DerivedReader {
   private final int[] order;
   private Batch current;
   private Batch following;
-  private int epoch;
 
   /** Number of the current block in the pass; -1 before the first. */
   private long block = -1;
@@ -80,7 +79,7 @@ final class ShuffledReader extends DerivedReader {
     for (int i = 0; i < rows; i++) {
       order[i] = i;
     }
-    long state = SplitMix64.mix(SplitMix64.mix(SplitMix64.mix(seed) + epoch) + block);
+    long state = SplitMix64.mix(SplitMix64.mix(SplitMix64.mix(seed) + epoch()) + block);
     for (int i = rows - 1; i > 0; i--) {
       state += SplitMix64.GAMMA;
       int j = (int) SplitMix64.bounded(state, i + 1);
@@ -92,7 +91,6 @@ final class ShuffledReader extends DerivedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    this.epoch = epoch;
     cursor.start(epoch, order);
     current.clear();
     following.clear();

@@ -3,16 +3,13 @@ package dev.tern.data.readers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
-import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
@@ -23,12 +20,12 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+/** What every reader made of readers keeps: rows, resumption, counts, schemas, memory. */
 final class ReadersTest {
   private static final int[] COUNTS = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65};
   private static final int[] CUTS = {1, 3, 8, 100};
@@ -302,229 +299,6 @@ final class ReadersTest {
   }
 
   @Test
-  void shuffleKeepsRowsWithinTheirBlock() {
-    List<Integer> numbers =
-        NumberedRows.numbers(Readers.shuffled(NumberedRows.reader(1000, 37), 100, 7));
-    for (int block = 0; block < 10; block++) {
-      List<Integer> rows = numbers.subList(100 * block, 100 * block + 100);
-      assertThat(rows)
-          .containsExactlyInAnyOrderElementsOf(
-              IntStream.range(100 * block, 100 * block + 100).boxed().toList());
-      assertThat(rows).isNotEqualTo(rows.stream().sorted().toList());
-    }
-  }
-
-  @Test
-  void shuffleDependsOnSeedEpochAndBlock() {
-    List<List<Integer>> orders = new ArrayList<>();
-    for (long seed = 0; seed < 2; seed++) {
-      for (int epoch = 0; epoch < 2; epoch++) {
-        DataReader reader = Readers.shuffled(NumberedRows.reader(100, 10), 50, seed);
-        reader.start(epoch);
-        List<Integer> numbers = NumberedRows.numbers(reader);
-        orders.add(numbers.subList(0, 50));
-        orders.add(numbers.subList(50, 100).stream().map(number -> number - 50).toList());
-      }
-    }
-    assertThat(new HashSet<>(orders)).hasSize(8);
-  }
-
-  @Test
-  void shufflePutsEveryRowEverywhereEquallyOften() {
-    int[][] hits = new int[6][6];
-    DataReader reader = Readers.shuffled(NumberedRows.reader(6, 6), 6, 3);
-    int epochs = 6000;
-    for (int epoch = 0; epoch < epochs; epoch++) {
-      reader.start(epoch);
-      List<Integer> numbers = NumberedRows.numbers(reader);
-      for (int i = 0; i < 6; i++) {
-        hits[i][numbers.get(i)]++;
-      }
-    }
-    // 1000 expected, standard deviation 29.
-    for (int[] row : hits) {
-      assertThat(IntStream.of(row).allMatch(n -> n > 850 && n < 1150)).isTrue();
-    }
-  }
-
-  @Test
-  void skipOfShuffledSkipsWholeBlocksInTheSource() {
-    long[] skipped = new long[1];
-    DataReader source =
-        new FailingReader(NumberedRows.reader(1000, 10), Integer.MAX_VALUE) {
-          @Override
-          public long skip(long rows) {
-            skipped[0] += rows;
-            return super.skip(rows);
-          }
-        };
-    DataReader reader = Readers.shuffled(source, 100, 1);
-    assertThat(reader.skip(950)).isEqualTo(950);
-    assertThat(skipped[0]).isEqualTo(900);
-  }
-
-  @Test
-  void batchesHaveTheirSize() {
-    for (boolean dropLast : new boolean[] {false, true}) {
-      List<Integer> sizes = new ArrayList<>();
-      DataReader reader = Readers.batched(NumberedRows.reader(30, 7), 8, dropLast);
-      for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
-        sizes.add(next.get().size());
-        next.get().close();
-      }
-      assertThat(sizes).isEqualTo(dropLast ? List.of(8, 8, 8) : List.of(8, 8, 8, 6));
-    }
-  }
-
-  @Test
-  void contentsAreWhatTheDecoratorsSay() {
-    assertThat(NumberedRows.rest(NumberedRows.reader(100, 7)))
-        .isEqualTo(NumberedRows.expected(100));
-    assertThat(NumberedRows.rest(Readers.take(NumberedRows.reader(100, 7), 20)))
-        .isEqualTo(NumberedRows.expected(20));
-    try (DataReader prefetched = Readers.prefetched(NumberedRows.reader(100, 7), 3)) {
-      assertThat(NumberedRows.rest(prefetched)).isEqualTo(NumberedRows.expected(100));
-    }
-    assertThat(NumberedRows.rest(Readers.batched(NumberedRows.reader(100, 7), 9, true)))
-        .isEqualTo(NumberedRows.expected(99));
-    List<String> twice = new ArrayList<>(NumberedRows.expected(10));
-    twice.addAll(NumberedRows.expected(10));
-    assertThat(NumberedRows.rest(Readers.repeat(NumberedRows.reader(10, 3), 2))).isEqualTo(twice);
-    assertThat(
-            NumberedRows.rest(
-                Readers.concat(List.of(NumberedRows.reader(10, 3), NumberedRows.reader(10, 4)))))
-        .isEqualTo(twice);
-    assertThat(NumberedRows.numbers(Readers.shard(NumberedRows.reader(10, 4), 1, 4)))
-        .containsExactly(1, 5, 9);
-  }
-
-  @Test
-  void interleavedRowsComeInTurnsUntilSourcesEnd() {
-    List<DataReader> sources =
-        List.of(
-            NumberedRows.reader(5, 2),
-            NumberedRows.reader(0, 1),
-            Readers.take(NumberedRows.reader(9, 9), 3));
-    assertThat(NumberedRows.numbers(Readers.interleaved(sources, 2)))
-        .containsExactly(0, 1, 0, 1, 2, 3, 2, 4);
-  }
-
-  @Test
-  void composedRowsHaveTheColumnsOfAll() {
-    DataReader other =
-        Readers.mapped(
-            NumberedRows.reader(10, 4),
-            NumberedRows.renamed(NumberedRows.SCHEMA, "2"),
-            NumberedRows::shift);
-    try (DataReader reader = Readers.composed(List.of(NumberedRows.reader(10, 3), other))) {
-      assertThat(reader.schema())
-          .isEqualTo(
-              new Schema(
-                  List.of("label", "label2"),
-                  List.of("x", "y", "x2", "y2"),
-                  List.of(
-                      Slot.oneHot("one"),
-                      Slot.ragged("many"),
-                      Slot.oneHot("one2"),
-                      Slot.ragged("many2"))));
-      assertThat(NumberedRows.rest(reader).get(5))
-          .isEqualTo("[5.0, 5.0][2.5, -5.0, 5.0, -10.0][5000015][-50][5000022][-43]");
-    }
-  }
-
-  @Test
-  void composedRowsEndWithTheRowThatOneSourceLacks() {
-    for (int skipped : new int[] {0, 3, 8}) {
-      DataReader other =
-          Readers.mapped(
-              NumberedRows.reader(7, 4),
-              NumberedRows.renamed(NumberedRows.SCHEMA, "2"),
-              NumberedRows::shift);
-      try (DataReader reader = Readers.composed(List.of(NumberedRows.reader(10, 3), other))) {
-        reader.start(2);
-        assertThatThrownBy(
-                () -> {
-                  reader.skip(skipped);
-                  assertThat(reader.next().orElseThrow().size()).isEqualTo(7 - skipped);
-                  reader.next();
-                })
-            .isInstanceOf(DataException.class)
-            .hasMessage(
-                "compose: row 8 of pass 2: got the end of reader 2 of 2, expected a row as in"
-                    + " reader 1; give readers of as many rows each");
-      }
-    }
-  }
-
-  @Test
-  void bucketsHoldRowsOfSimilarNumbersOfIds() {
-    // Row i has i % 4 ids.
-    DataReader reader =
-        Readers.bucketed(NumberedRows.reader(20, 6), "many", new int[] {0, 2}, 4, false);
-    List<List<Integer>> batches = new ArrayList<>();
-    for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
-      try (Batch batch = next.get()) {
-        List<Integer> numbers = new ArrayList<>();
-        for (int row = 0; row < batch.size(); row++) {
-          numbers.add((int) batch.labels()[row]);
-        }
-        batches.add(numbers);
-      }
-    }
-    assertThat(batches)
-        .containsExactly(
-            List.of(1, 2, 5, 6),
-            List.of(0, 4, 8, 12),
-            List.of(9, 10, 13, 14),
-            List.of(3, 7, 11, 15),
-            List.of(16),
-            List.of(17, 18),
-            List.of(19));
-  }
-
-  @Test
-  void aCacheReadsItsSourceOnce() {
-    int[] reads = new int[1];
-    DataReader source =
-        new FailingReader(Readers.shuffled(NumberedRows.reader(50, 10), 20, 1), Integer.MAX_VALUE) {
-          @Override
-          public Optional<Batch> next() {
-            reads[0]++;
-            return super.next();
-          }
-        };
-    try (DataReader reader = Readers.cached(source, 1 << 20)) {
-      reader.next().orElseThrow().close();
-      reader.start(3);
-      List<String> first = NumberedRows.rest(reader);
-      assertThat(first)
-          .isEqualTo(NumberedRows.rest(Readers.shuffled(NumberedRows.reader(50, 10), 20, 1)));
-      int all = reads[0];
-      reader.start(4);
-      assertThat(NumberedRows.rest(reader)).isEqualTo(first);
-      assertThat(reads[0]).isEqualTo(all);
-      assertThat(reader.rowCount()).hasValue(50);
-    }
-  }
-
-  @Test
-  void aCacheThatIsFullSaysSoAtItsRow() {
-    try (DataReader reader = Readers.cached(NumberedRows.reader(1000, 10), 2000)) {
-      for (int pass = 0; pass < 2; pass++) {
-        reader.start(pass);
-        assertThatThrownBy(() -> NumberedRows.rest(reader))
-            .isInstanceOf(DataException.class)
-            .hasMessageMatching(
-                "cache: rows \\d+1 to \\d+0: got \\d+ bytes in all, expected at most 2000; .*");
-      }
-      reader.start(2);
-      assertThat(reader.skip(15)).isEqualTo(15);
-      assertThat(NumberedRows.texts(reader.next().orElseThrow()))
-          .isEqualTo(NumberedRows.expected(20).subList(15, 20));
-    }
-  }
-
-  @Test
   void writingToABatchDoesNotChangeRowsInMemory() {
     DataReader reader = NumberedRows.reader(5, 5);
     Batch batch = reader.next().orElseThrow();
@@ -545,19 +319,6 @@ final class ReadersTest {
         assertThat(reader.next()).isEmpty();
       }
     }
-  }
-
-  @Test
-  void repeatGivesSuccessiveEpochsToItsSource() {
-    DataReader repeated = Readers.repeat(Readers.shuffled(NumberedRows.reader(50, 50), 50, 1), 2);
-    repeated.start(3);
-    List<Integer> numbers = NumberedRows.numbers(repeated);
-    DataReader plain = Readers.shuffled(NumberedRows.reader(50, 50), 50, 1);
-    plain.start(6);
-    List<Integer> expected = new ArrayList<>(NumberedRows.numbers(plain));
-    plain.start(7);
-    expected.addAll(NumberedRows.numbers(plain));
-    assertThat(numbers).isEqualTo(expected);
   }
 
   @Test
