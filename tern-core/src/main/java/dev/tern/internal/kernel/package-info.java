@@ -3,7 +3,7 @@
  * This package holds what all kernels share; the packages below it hold the kernels.
  *
  * <pre>
- *          internal.plan, internal.runtime, embedding
+ *          internal.plan, internal.runtime, internal.table.rows
  *             |               |              |
  *   ops ----&gt; emit         matmul            |      kernels
  *     \        |             /               |

@@ -12,7 +12,7 @@
  *   <li>{@link dev.tern.internal.memory.ScratchFile} holds bytes for which memory has no room.
  * </ul>
  *
- * <p>All packages of core may use it; it uses none of them.
+ * <p>All packages of core except {@code base} may use it; it uses none of them.
  *
  * <pre>{@code
  * try (Allocator allocator = Allocator.of(1 << 20)) {

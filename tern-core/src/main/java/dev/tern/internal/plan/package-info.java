@@ -2,7 +2,7 @@
  * From a {@link dev.tern.internal.ir.Program} to a {@link dev.tern.internal.plan.Plan}: which ops
  * one kernel computes together, in which order, and where every value lies in one arena. {@link
  * dev.tern.internal.plan.Planner} does it, and {@link dev.tern.internal.plan.PlanCache} keeps
- * plans. Only the runtime uses this package.
+ * plans. The runtime and the sessions run plans.
  *
  * <pre>
  * Lowering               every movement of data becomes a copy; views are free after it

@@ -278,7 +278,10 @@ final class EagerTest {
     }
     try (Eager eager = eager(200 * 64, 10_000)) {
       assertThat(eager.get(chain.getLast())).containsOnly(length);
-      assertThat(eager.get(chain.get(length / 2))).containsOnly(length / 2);
+      // Which values stay depends on measured times; of 250 values at most 200 can have stayed.
+      for (int i = length; i > 0; i -= length / 250) {
+        assertThat(eager.get(chain.get(i))).containsOnly(i);
+      }
       assertThat(eager.counts().runsAgain()).isPositive();
       assertThat(eager.counts().bytes().peak()).isLessThanOrEqualTo(200 * 64);
     }

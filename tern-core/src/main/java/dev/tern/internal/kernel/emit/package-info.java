@@ -1,7 +1,8 @@
 /**
  * Fused elementwise kernels: from a {@link dev.tern.internal.kernel.KernelSpec} to a class that the
- * JIT compiles. Plans name kernels by {@link dev.tern.internal.kernel.emit.Kernels#of}, and the
- * runtime runs {@link dev.tern.internal.kernel.emit.CompiledKernel#active}.
+ * JIT compiles. A plan holds the structure; when it is bound, {@link
+ * dev.tern.internal.kernel.emit.Kernels#of} gives the code, and the runtime runs {@link
+ * dev.tern.internal.kernel.emit.CompiledKernel#active}.
  *
  * <pre>
  * KernelSpec -&gt; KernelPasses     which values each pass over a row computes, keeps and reads back
