@@ -441,6 +441,11 @@ public final class Ragged {
    * factors}, {@code [s, length]}. The result is {@code [s, d]}.
    */
   public Tensor weightedSum(Tensor factors) {
+    if (factors.shape().rank() != 2) {
+      throw new IllegalArgumentException(
+          "weightedSum: got factors %s, expected [%d, length], one for each row"
+              .formatted(factors.shape(), sequences()));
+    }
     Tensor rows = unpadded(factors);
     Tensor column = RaggedPooling.column(rows, values.shape().rank());
     return unweighted().with(values.mul(column)).pool(SequencePooling.SUM);

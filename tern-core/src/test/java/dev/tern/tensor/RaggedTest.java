@@ -61,6 +61,14 @@ final class RaggedTest {
   }
 
   @Test
+  void aWeightedSumTakesOneFactorForEachRow() {
+    Ragged x = Ragged.of(TensorTest.random(3, 5, 2), LEVELS);
+    assertThatThrownBy(() -> x.weightedSum(TensorTest.random(4, 3, 3, 2)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("weightedSum: got factors [3, 3, 2], expected [3, length]");
+  }
+
+  @Test
   void gradientsOfTheDenseSideAgreeWithFiniteDifferences() {
     Ragged x = Ragged.of(TensorTest.random(3, 5, 2), LEVELS);
     TensorTest.checkGradient(y -> x.matmul(y, 3).values(), TensorTest.random(4, 3, 2, 4), 3, 2, 4);

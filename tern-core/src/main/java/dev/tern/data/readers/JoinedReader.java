@@ -70,15 +70,18 @@ abstract class JoinedReader extends PositionedReader {
 
   @Override
   protected void release() {
-    close(cursors.length);
-  }
-
-  /** Closes the first {@code count} sources in their order, each even if one before it fails. */
-  private void close(int count) {
-    if (count > 0) {
-      try (RowCursor _ = cursors[count - 1]) {
-        close(count - 1);
+    Throwable failure = null;
+    for (RowCursor cursor : cursors) {
+      try {
+        cursor.close();
+      } catch (RuntimeException | Error e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
       }
     }
+    PrefetchedReader.rethrow(failure);
   }
 }

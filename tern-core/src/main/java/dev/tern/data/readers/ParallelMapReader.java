@@ -183,7 +183,10 @@ final class ParallelMapReader extends DerivedReader {
     return passed + (size == 0 ? passSource(rows - passed) : passWhole(rows - passed));
   }
 
-  /** Does not wait for a map under way; the garbage collector has the batch that it makes. */
+  /**
+   * Does not wait for a map that is queued or under way. Its batches do not go back to their pools;
+   * the garbage collector has them.
+   */
   private static void drop(Piece piece) {
     if (!piece.mapped().cancel(false)) {
       piece.mapped().thenAccept(Batch::close);

@@ -12,10 +12,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,14 +80,15 @@ final class PrefetchedReader extends DerivedReader {
       return Optional.empty();
     }
     ended = true; // for the case that the source throws
-    Optional<Batch> next = readFrom(pool);
-    ended = next.isEmpty();
-    return next;
-  }
-
-  @Override
-  protected boolean readInto(Batch target) {
-    return source.nextInto(target);
+    Batch copy = pool.take();
+    try {
+      ended = !source.nextInto(copy);
+    } finally {
+      if (ended) {
+        copy.close();
+      }
+    }
+    return ended ? Optional.empty() : Optional.of(copy);
   }
 
   @Override
@@ -186,7 +189,10 @@ final class PrefetchedReader extends DerivedReader {
     return super.rowCount();
   }
 
-  /** Leaves the source to the thread if a read is under way, and waits for it a while. */
+  /**
+   * Leaves the source to the thread if a read is under way, and waits for it up to a second or
+   * until an interrupt.
+   */
   @Override
   protected void release() {
     dropQueued();
@@ -198,8 +204,24 @@ final class PrefetchedReader extends DerivedReader {
     } else {
       CompletableFuture<Void> closing = CompletableFuture.runAsync(source::close, thread);
       thread.shutdown();
-      // Of a copy, so that the time limit does not cancel the close.
-      result(closing.copy().completeOnTimeout(null, 1, TimeUnit.SECONDS));
+      try {
+        closing.get(1, TimeUnit.SECONDS);
+      } catch (ExecutionException e) {
+        rethrow(e.getCause());
+      } catch (InterruptedException _) {
+        Thread.currentThread().interrupt();
+        closing.whenComplete((_, failure) -> report(failure));
+      } catch (TimeoutException _) {
+        closing.whenComplete((_, failure) -> report(failure));
+      }
+    }
+  }
+
+  /** Reports a failure that no caller waits for any more. */
+  private static void report(@Nullable Throwable failure) {
+    Thread thread = Thread.currentThread();
+    if (failure != null) {
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
     }
   }
 }

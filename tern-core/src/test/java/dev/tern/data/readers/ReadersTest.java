@@ -10,6 +10,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
@@ -171,6 +172,36 @@ final class ReadersTest {
         }
         assertThat(seen).as("%d rows, epoch %d", count, epoch).hasSize(1);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("decorations")
+  void everyWayToAskForRowsGivesThoseThatComeNext(Decoration decoration) {
+    for (int skipped : new int[] {0, 2, 9}) {
+      try (DataReader reader = decoration.of(60, 7)) {
+        List<String> all = NumberedRows.rest(reader);
+        reader.start(0);
+        int at = (int) reader.skip(Math.min(skipped, all.size()));
+        List<String> rows = new ArrayList<>();
+        for (int ask = 0; at + rows.size() < all.size(); ask++) {
+          Batch copy = new Batch(reader.schema(), 1);
+          switch (ask % 3) {
+            case 0 -> append(reader.next(), copy);
+            case 1 -> assertThat(reader.nextInto(copy)).isTrue();
+            default -> append(reader.nextView(), copy);
+          }
+          rows.addAll(NumberedRows.texts(copy));
+        }
+        assertThat(rows).isEqualTo(all.subList(at, all.size()));
+        assertThat(reader.nextInto(new Batch(reader.schema(), 1))).isFalse();
+      }
+    }
+  }
+
+  private static void append(Optional<Batch> lent, Batch copy) {
+    try (Batch batch = lent.orElseThrow()) {
+      copy.appendRows(batch, 0, batch.size());
     }
   }
 
