@@ -73,11 +73,14 @@ final class SelectedRowsTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7, 8, 15, 16, 17, 63, 64, 65, 1000})
   void sumsMergesAndOrdersAreThoseOfTheMatrix(int count) {
+    Lookup scratch = new Lookup();
     for (int width : new int[] {1, 7, 8, 16, 17}) {
       SelectedRows rows = random(HEIGHT, width, count);
       float[] dense = sums(rows);
       assertThat(rows.toDense()).isEqualTo(dense);
       SelectedRows merged = rows.merged();
+      assertThat(rows.merged(scratch).rows()).isEqualTo(merged.rows());
+      assertThat(rows.merged(scratch).values()).isEqualTo(merged.values());
       assertThat(merged.rows()).isEqualTo(LongStream.of(rows.rows()).distinct().toArray());
       assertThat(merged.toDense()).isEqualTo(dense);
       SelectedRows sorted = rows.sorted();

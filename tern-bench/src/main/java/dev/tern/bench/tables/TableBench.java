@@ -192,9 +192,10 @@ public final class TableBench {
     for (long[] ids : batches) {
       gradients.add(SelectedRows.of(SelectedRows.UNBOUNDED, WIDTH, ids, values));
     }
-    checkMerged(batches[0], values, gradients.getFirst().merged());
+    Lookup scratch = new Lookup();
+    checkMerged(batches[0], values, gradients.getFirst().merged(scratch));
     int[] at = {0};
-    time(name, batches, _ -> gradients.get(at[0]++ % BATCHES).merged());
+    time(name, batches, _ -> gradients.get(at[0]++ % BATCHES).merged(scratch));
   }
 
   private static void checkMerged(long[] ids, float[] values, SelectedRows merged) {
