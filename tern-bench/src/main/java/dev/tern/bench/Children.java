@@ -10,7 +10,9 @@ import java.util.List;
 public final class Children {
   private Children() {}
 
-  /** The command that runs {@code main}; {@code options} of java go after those of this process. */
+  /**
+   * The command that runs {@code main}; {@code options} of java follow the options of this process.
+   */
   public static List<String> command(List<String> options, String main, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -70,7 +70,9 @@ final class DuckDbScan implements AutoCloseable {
     }
   }
 
-  /** The sum of each column, inside DuckDB: a scan without its results; returns that of ids. */
+  /**
+   * The sum of each column, inside DuckDB: a scan without its results; returns the sum of the ids.
+   */
   long sums() {
     int numbers = schema.labelDim() + schema.denseDim();
     try (Statement statement = connection.createStatement();

@@ -60,7 +60,7 @@ final class Exact {
 
   /**
    * How far {@code got} is from {@code exact}, in units in the last place of a float of its size;
-   * subnormal numbers have that of the least normal one, and infinity counts as 2^128.
+   * subnormal numbers count in units of the least normal one, and infinity counts as 2^128.
    */
   static double error(float got, double exact) {
     if (Float.isNaN(got) || Double.isNaN(exact)) {

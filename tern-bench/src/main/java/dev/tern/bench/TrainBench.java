@@ -143,7 +143,7 @@ public final class TrainBench {
     requireFall(training.losses);
     print(training.runs, peers);
     double gigaflops = Result.median(training.gigaflops);
-    // The mean, as that of the parts; the median would not add up.
+    // The mean, because the means of the parts add up to it; medians would not.
     double batch = arguments.integer("--batch");
     double millis =
         training.runs.stream().mapToDouble(run -> 1000 * batch / run).average().orElseThrow();
@@ -160,7 +160,7 @@ public final class TrainBench {
 
   /** What is measured, from the end of the warm-up on: turn by turn the peers, then a repeat. */
   private final class Repeats implements Progress.Listener {
-    /** Of all reports, those of the warm-up too. */
+    /** Losses of all reports, including the warm-up. */
     final List<Double> losses = new ArrayList<>();
 
     /** Samples a second of each repeat. */

@@ -92,8 +92,8 @@ final class PredictCommand implements Callable<Integer> {
         .matches(".+\\.(csv|tsv|txt)(\\.gz)?")) {
       throw new ConfigException(
           target
-              + ": got a name that does not end as that of a text file, expected .csv, .tsv or"
-              + " .txt, or these with .gz; give another --out");
+              + ": got a name that does not end like the name of a text file, expected .csv, .tsv"
+              + " or .txt, or these with .gz; give another --out");
     }
   }
 }

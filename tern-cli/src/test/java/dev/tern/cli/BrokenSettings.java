@@ -183,7 +183,7 @@ final class BrokenSettings {
               command.addAll(List.of("--set", "data.dense.columns=b"));
               return command;
             },
-            "rows: got 0 labels, numbers [b], slots [c], expected those of training"),
+            "rows: got 0 labels, numbers [b], slots [c], expected the columns of training"),
         bad(
             "predictions into an absent place",
             in -> {

@@ -302,7 +302,8 @@ final class ScoringCommandsTest {
   void namesOfOtherFormatsAreRefused(String name) {
     Result result = predict(temp.resolve(name));
     assertThat(result.code()).isEqualTo(2);
-    assertThat(result.err()).contains(name + ": got a name that does not end as that of a text");
+    assertThat(result.err())
+        .contains(name + ": got a name that does not end like the name of a text");
     assertThat(temp.resolve(name)).doesNotExist();
   }
 

@@ -28,7 +28,7 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
     for (Slot slot : slots) {
       if (!tables.contains(slot.table())) {
         throw new IllegalArgumentException(
-            "slot %s: got the table of %s, expected that of a slot with a table of its own: %s"
+            "slot %s: got the table of %s, expected the table of a slot that has one of its own: %s"
                 .formatted(slot.name(), slot.table(), tables(slots)));
       }
     }

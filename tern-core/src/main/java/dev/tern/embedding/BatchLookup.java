@@ -99,7 +99,7 @@ public final class BatchLookup implements AutoCloseable {
     for (int t = 0; t < parts.length; t++) {
       int[] slots = parts[t].slots;
       for (int k = 0; k < slots.length; k++) {
-        // The bags of a table's slot follow those of the slots before it.
+        // The bags of a table's slot follow the bags of the slots before it.
         place(targets[t][k], slots[k] - (long) k * batch.size() * slotCount, slotCount);
       }
     }

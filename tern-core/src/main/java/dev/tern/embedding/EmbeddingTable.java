@@ -97,9 +97,9 @@ public final class EmbeddingTable implements AutoCloseable {
 
   /**
    * An empty table that keeps rows in a file while its memory is too small for all of them. Rows in
-   * use are in memory, and every result is that of a table without a file. A batch must not have
-   * more different ids than memory has room for. Such a table has no eviction, an optimizer that
-   * updates only the rows of a batch, and unknown ids that do not read as the mean.
+   * use are in memory, and every result equals the result of a table without a file. A batch must
+   * not have more different ids than memory has room for. Such a table has no eviction, an
+   * optimizer that updates only the rows of a batch, and unknown ids that do not read as the mean.
    *
    * @throws IllegalArgumentException if the config asks for anything else, or too little memory is
    *     left in the tier

@@ -136,7 +136,7 @@ public final class SelectedRows {
       throw new IllegalArgumentException(
           "selected rows: got offsets that do not start at 0, descend or leave 0 to %d, expected"
                   .formatted(ids.length)
-              + " those of the ids that were looked up");
+              + " the offsets of the ids that were looked up");
     }
     if (width < 1 || gradients.length != (long) bags.count() * width) {
       throw new IllegalArgumentException(
@@ -196,7 +196,7 @@ public final class SelectedRows {
   public SelectedRows plus(SelectedRows other) {
     if (other.height != height || other.width != width) {
       throw new IllegalArgumentException(
-          "selected rows: got %s and %s, expected matrices of one shape; add those of one table"
+          "selected rows: got %s and %s, expected matrices of one shape; add gradients of one table"
               .formatted(this, other));
     }
     int count = Math.addExact(rows.length, other.rows.length);
@@ -216,8 +216,8 @@ public final class SelectedRows {
   }
 
   /**
-   * Does the same with scratch memory that the caller keeps from step to step, about a quarter
-   * faster. {@code scratch} then stands for no lookup.
+   * Does the same with scratch memory that the caller keeps from step to step, so that only the
+   * result is allocated. {@code scratch} then stands for no lookup.
    */
   public SelectedRows merged(Lookup scratch) {
     RowLookup lookup = scratch.found;

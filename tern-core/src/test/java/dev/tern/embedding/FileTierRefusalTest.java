@@ -50,7 +50,7 @@ final class FileTierRefusalTest {
         1 << 20,
         "Hashed[buckets=3]; have unknown ids read as zeros");
     RowPolicy unseen = RowPolicy.ALL.withEviction(new Eviction.Unseen(3));
-    requireRefused(sgd.rows(unseen), 1 << 20, "rows of such a table stay");
+    requireRefused(sgd.rows(unseen), 1 << 20, "a table with a file keeps every row");
   }
 
   @Test

@@ -120,7 +120,8 @@ final class SharedTablesTrainingTest {
 
   @Test
   void tablesThatCannotBeSharedAreRefused() {
-    requireRefused(Map.of("last", "shop"), "slot last: got the table of shop, expected that of");
+    requireRefused(
+        Map.of("last", "shop"), "slot last: got the table of shop, expected the table of a slot");
     requireRefused(Map.of("shop", "item"), "got a table for slot shop, expected one of");
     requireRefused(Map.of("last", "item", "item", "user"), "slot last: got the table of item");
     assertThatThrownBy(() ->

@@ -33,7 +33,7 @@ public record Columns(
     return new Columns(schema.labels(), Set.of(), schema.dense(), sparse);
   }
 
-  /** These columns but for labels. */
+  /** These columns without labels. */
   public Columns withoutLabels() {
     return new Columns(List.of(), Set.of(), dense, sparse);
   }

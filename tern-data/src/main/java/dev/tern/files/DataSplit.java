@@ -59,7 +59,7 @@ public final class DataSplit {
       if (Float.isNaN(time)) {
         throw missing(name, number, 0);
       }
-      // Bits of floats, those of negative ones turned round, are in the order of the floats.
+      // Bits of floats are in the order of the floats once the bits of negative ones are inverted.
       int bits = Float.floatToIntBits(time + 0.0f);
       return bits ^ (bits >> 31 & Integer.MAX_VALUE);
     }
@@ -87,7 +87,7 @@ public final class DataSplit {
    * Rows of one key to one part. A key's part depends on the key, the shares and the seed alone, so
    * data that come later are split alike.
    *
-   * @param shares of the parts; those of the keys, and about those of the rows
+   * @param shares the share of the keys that each part has; its share of the rows is about the same
    * @param slot the column that holds the key, one id or several in each row
    */
   public static DataSplit byKey(double[] shares, long seed, Schema schema, String slot) {
@@ -270,7 +270,7 @@ public final class DataSplit {
     return rows;
   }
 
-  /** Appends the rows to their parts, those of one part that follow each other together. */
+  /** Appends the rows to their parts; rows that follow each other into one part go together. */
   private void deal(Batch batch, long number, List<Batch> parts) {
     int begin = 0;
     int part = -1;

@@ -91,9 +91,8 @@ public final class FileSequence extends PositionedReader {
   }
 
   /**
-   * Those of {@code candidates}, at least one, that pass {@code check}. Each that does not is one
-   * fault: reported, or thrown if it is the last and none passed, for there is nothing to read
-   * then.
+   * The candidates, at least one, that pass {@code check}. Each other candidate is one fault. It is
+   * reported, or thrown if it is the last and none passed, because then there is nothing to read.
    */
   public static <T> List<T> sound(List<T> candidates, ReadPolicy policy, Consumer<T> check) {
     List<T> sound = new ArrayList<>();

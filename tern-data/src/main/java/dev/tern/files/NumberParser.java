@@ -226,7 +226,7 @@ public final class NumberParser {
     int count;
     do {
       long word = ByteWords.word(bytes, p);
-      // The lowest bit set is that of the first byte that is no digit: borrow and carry go up only.
+      // The first byte that is no digit sets the lowest bit: borrow and carry go up only.
       long other = (word + ABOVE_NINE | word - ZEROS) & HIGH_BITS;
       count = other == 0 ? Long.BYTES : Long.numberOfTrailingZeros(other) >>> 3;
       if (count > 0) {

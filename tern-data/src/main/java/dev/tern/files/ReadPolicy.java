@@ -83,7 +83,7 @@ public record ReadPolicy(Labels labels, Faults faults, int threads) {
     return labels == Labels.NONE ? new Schema(List.of(), schema.dense(), schema.slots()) : schema;
   }
 
-  /** Those of {@code columns} to read. */
+  /** The columns to read, out of {@code columns}. */
   public Columns read(Columns columns) {
     return labels == Labels.NONE ? columns.withoutLabels() : columns;
   }

@@ -16,7 +16,7 @@ import java.util.Map;
  * interval, from the plain evaluation of {@link Reference}.
  *
  * <p>Data, constants, random numbers, movements of data and casts are exact: the interval is one
- * number. So is every elementwise op of exact inputs, whose result must agree bit for bit (but for
+ * number. So is every elementwise op of exact inputs, whose result must agree bit for bit (except
  * the bits of a NaN). A sum of n terms may be taken in any order: it lies within g(n - 1) times the
  * sum of the terms' sizes of the sum in double precision, g(n) = n u / (1 - n u), u = 2^-24; a sum
  * of n products, with or without fused multiply-adds, within g(n) times the sum of the products'

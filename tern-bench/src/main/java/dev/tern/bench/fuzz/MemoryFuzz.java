@@ -15,9 +15,9 @@ import java.util.SplittableRandom;
 
 /**
  * Random use of a {@link Residency}, whose ops write real words into real places: a result's words
- * follow from those of the op's inputs as they lie in memory, and the first word of a storage must
- * be the one that a plain evaluation of the graph gives. So storages that overlap, inputs that are
- * not there and recipes run wrongly show as wrong words.
+ * follow from the words of the op's inputs as they lie in memory, and the first word of a storage
+ * must be the one that a plain evaluation of the graph gives. So storages that overlap, inputs that
+ * are not there and recipes run wrongly show as wrong words.
  *
  * <p>One instance is one graph of one seed; it has views, ops of several results, results written
  * over inputs, results without bytes, ops that must not run twice, and every policy, with and

@@ -15,14 +15,13 @@ import java.util.Optional;
 
 /**
  * {@code bench budget}: deep models trained with only a share of the memory that the values of a
- * step take without a limit. Each run is a process of its own; those of a round, one without a
- * limit and one for each share, take turns step by step, one at work while the others wait, and a
- * slowdown is the median over the later half of the steps of a step's time by that of the same step
- * without a limit: what else the machine does in a minute meets all of them alike. A run counts
- * only if all that it trained is the same to the last bit as without a limit, and {@code outside},
- * the most memory that the process held for values of a step, is at most the budget and {@value
- * #SLACK_MIB} MiB. Last comes the largest batch that trains in the memory that a small one takes
- * without a limit.
+ * step take without a limit. Each run is a process of its own. A round has one run without a limit
+ * and one for each share; they take turns step by step, so what else the machine does meets all of
+ * them alike. A step's slowdown is its time divided by the time of the same step without a limit. A
+ * run's slowdown is the median over the later half of its steps. A run counts only if all that it
+ * trained is the same to the last bit as without a limit, and {@code outside}, the most memory that
+ * the process held for values of a step, is at most the budget and {@value #SLACK_MIB} MiB. Last
+ * comes the largest batch that trains in the memory that a small one takes without a limit.
  */
 public final class BudgetBench {
   private static final long MIB = 1L << 20;

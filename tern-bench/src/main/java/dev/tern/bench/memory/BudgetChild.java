@@ -19,7 +19,7 @@ final class BudgetChild implements AutoCloseable {
 
   /** All of a run: bytes of its steps, milliseconds of each, what was trained, bytes it held. */
   record Run(long bytes, List<Double> millis, String digest, long outside) {
-    /** The median of the times of the later steps by those of the same steps of {@code whole}. */
+    /** The median, over the later steps, of a step's time divided by its time in {@code whole}. */
     double slowdown(Run whole) {
       List<Double> ratios = new ArrayList<>();
       for (int i = millis.size() / 2; i < millis.size(); i++) {

@@ -155,7 +155,7 @@ final class TraceTable {
     }
   }
 
-  /** Prints a row; {@code calls} are those of the last step, negative where there are none. */
+  /** Prints a row; {@code calls} counts the last step's calls, negative where there are none. */
   private void print(
       String log, double[] scales, String rule, long live, long reserved, long calls) {
     String form =

@@ -231,7 +231,7 @@ public class InsertStress {
     }
   }
 
-  /** Statistics are those of one moment. */
+  /** Statistics describe one moment. */
   @JCStressTest
   @Outcome(id = "1", expect = ACCEPTABLE, desc = "before the insert: one row")
   @Outcome(id = "3", expect = ACCEPTABLE, desc = "after it: three rows")

@@ -18,7 +18,7 @@ import dev.tern.optim.Optimizer;
 /**
  * One thread's use of a small table. Updates add 1 to all columns of a row, so what a row reads as
  * is told by one number: {@link #NONE}, or 1 and one more for each update. A row that is not whole,
- * or that of another id, is {@link #WRONG}.
+ * or belongs to another id, is {@link #WRONG}.
  */
 final class TableUser {
   static final int WRONG = -1;
@@ -103,7 +103,7 @@ final class TableUser {
     }
   }
 
-  /** Likewise, in scoring. */
+  /** The code of the row of {@code id} as scoring reads it. */
   int read(long id) {
     try {
       pool(false, id);
@@ -186,7 +186,7 @@ final class TableUser {
     return code[0];
   }
 
-  /** What a snapshot holds of its ids, likewise. */
+  /** The codes of the rows in a snapshot, one digit each. */
   static int code(TableSnapshot snapshot) {
     int[] code = {0};
     snapshot.exportBlocks(block -> {

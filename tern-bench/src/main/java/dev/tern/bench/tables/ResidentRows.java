@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 /**
  * Which rows a file tier has in memory, without the rows: says what it reads from its file and
  * writes there, step by step. A row is the number of times it changed, from which its bytes follow.
- * Rows leave as those of the tier do: where there is no room, of the next partition the half that
- * was seen longest ago.
+ * Rows leave as the tier's rows do: where there is no room, the next partition loses the half of
+ * its rows that was seen longest ago.
  */
 final class ResidentRows {
   /** Rows in memory of a partition, at least. */

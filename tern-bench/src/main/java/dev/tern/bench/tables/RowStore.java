@@ -26,7 +26,7 @@ interface RowStore extends AutoCloseable {
   void close();
 
   /**
-   * Records that leave memory in a step, partition after partition: those of part {@code p} are
+   * Records that leave memory in a step, partition after partition. Part {@code p} has the records
    * {@code ends[p - 1]} to {@code ends[p] - 1}.
    *
    * @param partitions the partition of each part
@@ -37,7 +37,7 @@ interface RowStore extends AutoCloseable {
    */
   record Leaving(int[] partitions, int[] ends, int[] replaced, long[] ids, long records) {}
 
-  /** That of the file tier. */
+  /** The store of the file tier. */
   final class Own implements RowStore {
     private final BareColdRows rows;
     private final int recordBytes;

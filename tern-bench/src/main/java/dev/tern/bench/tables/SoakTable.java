@@ -80,7 +80,7 @@ final class SoakTable {
     return step.incrementAndGet();
   }
 
-  /** Checks that the row at an address is that of {@code id}, and whole. */
+  /** Checks that the row at an address belongs to {@code id} and is whole. */
   void requireRow(long id, long row) {
     int first = (int) id * WIDTH;
     int updates = Math.round(Memory.getFloat(row) - initial[first]);

@@ -184,7 +184,7 @@ final class StoreBench implements AutoCloseable {
     }
   }
 
-  /** Reads records and compares them with those of rows that changed so often. */
+  /** Reads records and compares them with the records of rows that changed so often. */
   private void read(RowStore store, long[] wanted, int[] versions, int count, Clock clock) {
     long got = room(2 * count);
     long expected = got + (long) count * recordBytes;

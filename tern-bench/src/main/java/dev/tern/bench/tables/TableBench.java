@@ -331,7 +331,7 @@ public final class TableBench {
     return nanos;
   }
 
-  /** Rows of a batch, pooled, are those of its ids one by one, before and after an update. */
+  /** Pooling a batch gives the rows of its ids one by one, before and after an update. */
   private void check(EmbeddingTable table, long[] ids) {
     Lookup lookup = new Lookup();
     findAndPool(table, ids, lookup, pooled);

@@ -23,9 +23,9 @@ import java.util.Optional;
 
 /**
  * Training of DLRM on one thread that writes a full checkpoint of its 26 tables every so many
- * steps: samples a second of the steps beside which one was written, the step that began it
- * included, to those of the steps after it; and bytes a second of the checkpoints. The checks are
- * those of {@link SnapshotBench} and of the tests.
+ * steps. It compares samples a second in two kinds of steps: steps beside which a checkpoint was
+ * written, the step that began it included, and steps after it. It also reports the checkpoints'
+ * bytes a second. {@link SnapshotBench} and the tests check the results.
  *
  * <p>A second time in memory that the system has at hand: there, before each checkpoint, a file of
  * as many bytes is written and removed. A virtual machine may have given memory that is not in use
@@ -118,7 +118,7 @@ final class TrainingSnapshots implements Progress.Listener {
     }
   }
 
-  /** Adds the step that ended to those of the checkpoint that began {@code since} steps ago. */
+  /** Counts the step that ended for the checkpoint that began {@code since} steps ago. */
   private void measure(long begun, long since, long nanos) {
     if (ended) {
       nanosAlone += nanos;

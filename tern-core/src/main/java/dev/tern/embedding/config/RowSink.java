@@ -8,8 +8,8 @@ public interface RowSink {
   /**
    * Takes the next rows. Ids and values are valid during the call.
    *
-   * @param ids the ids, in {@code ids[0 .. count)}; those of all rows ascend within and across
-   *     blocks
+   * @param ids the ids, in {@code ids[0 .. count)}; they ascend within and across blocks when all
+   *     rows are exported
    * @param values {@code count x rowFloats} packed floats ({@link TableConfig#rowFloats()}), with
    *     weights widened to F32
    * @param count rows, 1 or more

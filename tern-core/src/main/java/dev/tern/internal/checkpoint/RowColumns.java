@@ -64,7 +64,9 @@ final class RowColumns {
       bytes.clear().limit(size);
     }
 
-    /** Appends the numbers of a packed row; returns where those of the next column begin. */
+    /**
+     * Appends this column of a packed row at {@code from}; returns where the next column begins.
+     */
     long put(long from) {
       long end = from + 4L * width;
       for (long at = from; at < end; at += 4) {
@@ -78,7 +80,7 @@ final class RowColumns {
       return end;
     }
 
-    /** Moves the next numbers to a packed row; returns where those of the next column go. */
+    /** Moves the next numbers to a packed row at {@code to}; returns where the next column goes. */
     long get(long to) {
       long end = to + 4L * width;
       for (long at = to; at < end; at += 4) {

@@ -269,7 +269,7 @@ public final class Allocator implements AutoCloseable {
     guarded.close();
   }
 
-  /** The magazine of this thread; those of threads of successive numbers lie apart. */
+  /** The magazine of this thread. Threads with successive numbers have magazines far apart. */
   private Magazine magazine() {
     int thread = (int) Thread.currentThread().threadId();
     int moves = moved[thread & moved.length - 1];

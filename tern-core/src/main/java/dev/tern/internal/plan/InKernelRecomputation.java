@@ -126,7 +126,7 @@ final class InKernelRecomputation {
 
   /**
    * Whether the operands of {@code ops}, which compute the value and are collected here, are in
-   * memory and last as long as it would; {@code large} are those of its size.
+   * memory and last as long as it would; {@code large} are the operands of its size.
    */
   private boolean readsWhatIsThere(
       Node value, Group group, Set<Group> outside, List<Node> ops, Set<Node> large) {

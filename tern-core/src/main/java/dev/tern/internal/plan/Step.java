@@ -119,7 +119,7 @@ public sealed interface Step {
   /** Sizes of {@code batch} products of an m by k and a k by n matrix. */
   record ProductSizes(int batch, int m, int n, int k) {}
 
-  /** Matrix products; strides are those of the batch, of rows and of columns. */
+  /** Matrix products; each matrix has a stride of the batch, of rows and of columns. */
   record MatMul(Strided a, Strided b, Strided c, ProductSizes sizes, Scratch scratch)
       implements Step {
     MatMul at(Place newC, Place newScratch) {

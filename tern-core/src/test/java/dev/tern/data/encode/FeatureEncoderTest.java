@@ -518,7 +518,7 @@ final class FeatureEncoderTest {
     Batch other = ids(Slot.oneHot("s"), new long[] {1});
     assertThatThrownBy(() -> encoder.apply(other, encoded))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("expected those of training");
+        .hasMessageContaining("expected the columns of training");
     assertThatThrownBy(() -> encoder.apply(numbers(1), other))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("a batch of Schema[labels=[], dense=[], slots=[Slot[name=s");

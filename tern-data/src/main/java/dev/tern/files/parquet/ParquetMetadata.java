@@ -115,7 +115,7 @@ record ParquetMetadata(
     return new DataException(path + ": got " + got + ", expected " + expected + "; mend the file");
   }
 
-  /** This description but for labels. */
+  /** This description without labels. */
   ParquetMetadata withoutLabels() {
     return new ParquetMetadata(path, rows, List.of(), conts, cats);
   }

@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * Labels and dense numbers may be FLOAT, DOUBLE, integers of any width and sign, DECIMAL up to 18
  * digits or BOOLEAN, or lists of them that have one width in all rows; ids integers or BOOLEAN;
  * text is BYTE_ARRAY, or integers and BOOLEAN as they print. Codecs are SNAPPY, ZSTD, LZ4_RAW, GZIP
- * and BROTLI, encodings all but BIT_PACKED levels, pages those of both versions. Checksums of pages
- * are checked where there are any.
+ * and BROTLI. All encodings are read except BIT_PACKED levels, and pages of both versions.
+ * Checksums of pages are checked where there are any.
  *
  * <p>Opening reads the footers of all files and checks their columns. Faults name file, row and
  * column, or file, column and the byte at which the broken page begins.
@@ -54,8 +54,8 @@ public final class ParquetReader {
    * Reads {@code columns} of {@code paths} and tells {@code dictionary} every text.
    *
    * @param paths files; folders, of which all files ending in ".parquet" are read, in the order of
-   *     their paths, but for those in hidden places (names that start with "." or "_"); or globs,
-   *     of which the last name has "*", "?", "[" or "{"
+   *     their paths, except files in hidden places (names that start with "." or "_"); or globs, of
+   *     which the last name has "*", "?", "[" or "{"
    */
   public static DataReader open(
       List<Path> paths,

@@ -150,7 +150,7 @@ public final class IdIndex {
     int count = 0;
     for (int i = from; i < to; i++) {
       long hash = hashes[i];
-      long bits = lines[i - from]; // shifts take the low bits alone, those of a row number
+      long bits = lines[i - from]; // shifts use the low bits alone, which a row number fits
       long line = bits & -IdSegment.LINE;
       long meta = Memory.getLong(line);
       long slots = IdSegment.slotsTagged(meta, IdSegment.tag(hash));

@@ -192,7 +192,7 @@ public final class RowAdmission {
   private void requireClicks(RowLookup lookup) {
     if (policy.weighsClicks() && !lookup.clicks.areCounted()) {
       throw new IllegalStateException(
-          "table %s: got ids in training without labels, expected those of their samples, as clicks weigh"
+          "table %s: got ids in training without labels, expected the labels of their samples, as clicks weigh"
                   .formatted(config.name())
               + " otherwise than shows; give them with RowLookup.label before find");
     }

@@ -12,7 +12,7 @@ import java.util.Optional;
  * a lookup of bucket numbers instead of ids: ids that share a bucket become one distinct number.
  */
 public final class BucketRows {
-  /** Makes initial weights differ from those of ids. */
+  /** Gives bucket rows other initial weights than rows of ids have. */
   private static final long SALT = 0x2545F4914F6CDD1DL;
 
   private final RowSlabs slabs;

@@ -59,7 +59,7 @@ public final class PooledBags {
     }
     if (!valid || before > positions) {
       throw new IllegalArgumentException(
-          "table %s: got offsets that descend or leave 0 to %d, expected those of the ids that were looked up"
+          "table %s: got offsets that descend or leave 0 to %d, expected the offsets of the ids that were looked up"
               .formatted(table, positions));
     }
     return single;

@@ -152,7 +152,7 @@ public final class RowSpiller {
     if (config.rule().updatesAllRows()) {
       wrong = "an optimizer that updates all rows in each step; use lazy Adam";
     } else if (!(config.rows().eviction() instanceof Eviction.Never)) {
-      wrong = config.rows().eviction() + "; rows of such a table stay for good";
+      wrong = config.rows().eviction() + "; a table with a file keeps every row";
     } else if (config.unknown() == UnknownRow.MEAN) {
       wrong = "unknown ids that read as the mean of all rows; use zeros or initial weights";
     } else if (config.unknown().buckets() > 0) {
