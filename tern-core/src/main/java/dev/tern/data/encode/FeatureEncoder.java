@@ -233,7 +233,7 @@ public final class FeatureEncoder {
         || !got.slotNames().equals(rawSchema.slotNames())) {
       throw new IllegalArgumentException(
           ("rows: got %s, expected the columns of training, %s; give rows of the same columns, or"
-               + " the checkpoint of a model of these")
+                  + " the checkpoint of a model of these")
               .formatted(columns(got), columns(rawSchema)));
     }
     for (int s = 0; s < got.slotCount(); s++) {
