@@ -100,7 +100,7 @@ public abstract class PositionedReader implements DataReader {
   }
 
   /** A batch of {@code pool}, filled by {@link #readInto}; empty at the end of the pass. */
-  public final Optional<Batch> readFrom(BatchPool pool) {
+  protected final Optional<Batch> readFrom(BatchPool pool) {
     Batch batch = pool.take();
     try {
       if (readInto(batch)) {

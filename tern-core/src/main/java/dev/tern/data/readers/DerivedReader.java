@@ -8,8 +8,8 @@ import dev.tern.data.Schema;
 import java.util.OptionalLong;
 
 /**
- * A reader that makes its rows of the rows of one other reader, which the consumer's thread reads.
- * By default it has the schema, the order and the number of rows of that reader.
+ * A reader that makes its rows of the rows of one other reader. By default it has the schema, the
+ * order and the number of rows of that reader.
  */
 abstract class DerivedReader extends PositionedReader {
   final DataReader source;

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,14 +23,14 @@ import org.jspecify.annotations.Nullable;
  * waits for the batches that the log names, so that every decorator above gets the same rows again.
  */
 final class ParallelMapReader extends DerivedReader {
-  /** A batch at work or ready, of {@code rows} rows. */
-  private record Piece(int rows, CompletableFuture<Batch> mapped) {}
+  /** A batch at work or ready: its rows, the task that maps them, and what comes of it. */
+  private record Piece(Batch raw, int rows, Runnable task, CompletableFuture<Batch> mapped) {}
 
   /** Most batches that are skipped at a time, which bounds the memory of a long skip. */
   private static final long MAX_PASSED = 1 << 16;
 
   private final CheckedMap map;
-  private final ExecutorService crew;
+  private final ThreadPoolExecutor crew;
   private final BatchPool pool;
 
   /** Most batches at work or ready, unless the log needs more. */
@@ -67,9 +67,7 @@ final class ParallelMapReader extends DerivedReader {
     this.map = new CheckedMap(schema, map);
     this.size = size;
     window = Math.multiplyExact(2, threads);
-    crew =
-        Executors.newFixedThreadPool(
-            threads, Thread.ofPlatform().daemon().name("tern-map-", 0).factory());
+    crew = PrefetchedReader.crew(threads, Thread.ofPlatform().name("tern-map-", 0));
     pool = new BatchPool(source.schema(), 1024);
   }
 
@@ -88,7 +86,7 @@ final class ParallelMapReader extends DerivedReader {
     }
     int turn = turn();
     try {
-      Batch mapped = PrefetchedReader.result(pieces.get(turn).mapped());
+      Batch mapped = result(pieces.get(turn).mapped());
       take(turn);
       return Optional.of(mapped);
     } catch (Throwable e) {
@@ -120,15 +118,26 @@ final class ParallelMapReader extends DerivedReader {
       long before = at;
       int pass = epoch();
       at += batch.size();
-      pieces.add(
-          new Piece(
-              batch.size(), CompletableFuture.supplyAsync(() -> mapped(copy, pass, before), crew)));
+      CompletableFuture<Batch> mapped = new CompletableFuture<>();
+      Runnable task = () -> mapped.completeAsync(() -> mapped(copy, pass, before), Runnable::run);
+      pieces.add(new Piece(copy, batch.size(), task, mapped));
+      crew.execute(task);
     }
   }
 
   private Batch mapped(Batch raw, int pass, long before) {
     try (raw) {
       return map.apply(raw, pass, before);
+    }
+  }
+
+  /** Waits for {@code mapped}; returns the batch, or throws what the map threw. */
+  private static Batch result(CompletableFuture<Batch> mapped) {
+    try {
+      return mapped.join();
+    } catch (CompletionException e) {
+      PrefetchedReader.rethrow(e.getCause());
+      throw e;
     }
   }
 
@@ -183,12 +192,11 @@ final class ParallelMapReader extends DerivedReader {
     return passed + (size == 0 ? passSource(rows - passed) : passWhole(rows - passed));
   }
 
-  /**
-   * Does not wait for a map that is queued or under way. Its batches do not go back to their pools;
-   * the garbage collector has them.
-   */
-  private static void drop(Piece piece) {
-    if (!piece.mapped().cancel(false)) {
+  /** Gives the piece's batch back: at once, or when its map ends, for which nobody waits here. */
+  private void drop(Piece piece) {
+    if (crew.remove(piece.task())) {
+      piece.raw().close();
+    } else {
       piece.mapped().thenAccept(Batch::close);
     }
   }
@@ -225,7 +233,7 @@ final class ParallelMapReader extends DerivedReader {
 
   @Override
   protected void begin(int epoch, PassOrder order) {
-    pieces.forEach(ParallelMapReader::drop);
+    pieces.forEach(this::drop);
     pieces.clear();
     turns.clear();
     at = 0;
@@ -247,7 +255,7 @@ final class ParallelMapReader extends DerivedReader {
 
   @Override
   protected void release() {
-    pieces.forEach(ParallelMapReader::drop);
+    pieces.forEach(this::drop);
     crew.shutdown();
     super.release();
   }

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -28,20 +27,16 @@ import org.jspecify.annotations.Nullable;
 final class PrefetchedReader extends DerivedReader {
   private final int depth;
   private final BatchPool pool;
-  private final ThreadPoolExecutor thread =
-      new ThreadPoolExecutor(
-          1,
-          1,
-          0,
-          TimeUnit.SECONDS,
-          new LinkedBlockingQueue<>(),
-          Thread.ofPlatform().daemon().name("tern-prefetch").factory());
+  private final ThreadPoolExecutor thread = crew(1, Thread.ofPlatform().name("tern-prefetch"));
 
   /** Reads in order: the first are done, then one is under way, the last are queued. */
   private final Deque<CompletableFuture<Optional<Batch>>> ahead = new ArrayDeque<>();
 
   /** Whether the source has ended or failed, and is not to be read until the next start. */
   private boolean ended;
+
+  /** What the source threw. */
+  private @Nullable Throwable failure;
 
   private long waited;
 
@@ -60,11 +55,12 @@ final class PrefetchedReader extends DerivedReader {
       await(first);
       waited += System.nanoTime() - start;
     }
-    Optional<Batch> next = result(first);
-    // The end, and a failure, stay in front: each later call finds them again.
+    Optional<Batch> next = first.join();
     if (next.isPresent()) {
       ahead.remove();
       readAhead();
+    } else {
+      rethrow(failure); // and again in each later call, as the empty result stays in front
     }
     return next;
   }
@@ -79,16 +75,18 @@ final class PrefetchedReader extends DerivedReader {
     if (ended) {
       return Optional.empty();
     }
-    ended = true; // for the case that the source throws
     Batch copy = pool.take();
     try {
       ended = !source.nextInto(copy);
-    } finally {
-      if (ended) {
-        copy.close();
-      }
+    } catch (Throwable e) {
+      failure = e;
+      ended = true;
     }
-    return ended ? Optional.empty() : Optional.of(copy);
+    if (ended) {
+      copy.close();
+      return Optional.empty();
+    }
+    return Optional.of(copy);
   }
 
   @Override
@@ -123,19 +121,20 @@ final class PrefetchedReader extends DerivedReader {
     queued.forEach(_ -> ahead.removeLast());
   }
 
+  /** Daemons, each started with its first task, and a queue from which tasks can be taken back. */
+  static ThreadPoolExecutor crew(int threads, Thread.Builder.OfPlatform thread) {
+    return new ThreadPoolExecutor(
+        threads,
+        threads,
+        0,
+        TimeUnit.SECONDS,
+        new LinkedBlockingQueue<>(),
+        thread.daemon().factory());
+  }
+
   /** Waits until {@code work} has ended, well or not; an interrupt does not shorten the wait. */
   static void await(CompletableFuture<?> work) {
     work.handle((_, _) -> true).join();
-  }
-
-  /** Waits for {@code work}; returns its result, or throws what it threw. */
-  static <T> T result(CompletableFuture<T> work) {
-    try {
-      return work.join();
-    } catch (CompletionException e) {
-      rethrow(e.getCause());
-      throw e;
-    }
   }
 
   /** Throws {@code failure}, if there is one. */
@@ -157,6 +156,7 @@ final class PrefetchedReader extends DerivedReader {
     }
     ahead.clear();
     ended = false;
+    failure = null;
     super.begin(epoch, order);
   }
 

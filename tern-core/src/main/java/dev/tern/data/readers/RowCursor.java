@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Walks over the rows of a reader one by one, however it cuts batches. Holds at most one batch, and
  * does not write to it.
  */
-final class RowCursor implements AutoCloseable {
+final class RowCursor {
   private final DataReader source;
   private @Nullable Batch held;
   private int at;
@@ -76,8 +76,7 @@ final class RowCursor implements AutoCloseable {
   }
 
   /** Gives back the batch at hand and closes the reader. */
-  @Override
-  public void close() {
+  void close() {
     drop();
     source.close();
   }

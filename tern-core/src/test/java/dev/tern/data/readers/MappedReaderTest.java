@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
+import dev.tern.data.PassOrder;
 import dev.tern.data.ReaderState;
+import dev.tern.data.Schema;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -15,6 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -207,6 +211,37 @@ final class MappedReaderTest {
     rest.addAll(shifted(60, 100));
     assertThat(NumberedRows.rest(again)).containsExactlyInAnyOrderElementsOf(rest);
     again.close();
+  }
+
+  /** Each copy of a batch takes 4 MiB, all that are skipped 4 GiB, twice what a test may use. */
+  @Test
+  void aRestoreBesideASlowMapHoldsFewBatches() {
+    List<String> names = IntStream.range(0, 1024).mapToObj(i -> "x" + i).toList();
+    Schema wide = new Schema(List.of("label"), names, List.of());
+    List<Batch> batches = new ArrayList<>();
+    for (int number = 0; number < 1024; number++) {
+      Batch row = new Batch(wide, 1);
+      row.setLabel(0, number);
+      row.endRow();
+      batches.add(row);
+    }
+    CountDownLatch release = new CountDownLatch(1);
+    BatchMap map =
+        (from, to) -> {
+          if (from.labels()[0] != 1) {
+            await(release);
+          }
+          to.appendRows(from, 0, from.size());
+        };
+    // A log in which all others overtake the first batch.
+    PassOrder order = new PassOrder(Collections.nCopies(1023, 1), List.of());
+    try (DataReader reader =
+        Readers.mappedUnordered(Readers.inMemory(wide, batches), wide, map, 2, 1)) {
+      reader.restore(new ReaderState(0, 1023, order));
+      release.countDown();
+      assertThat(reader.next().orElseThrow().labels()[0]).isZero();
+      assertThat(reader.next()).isEmpty();
+    }
   }
 
   @Test

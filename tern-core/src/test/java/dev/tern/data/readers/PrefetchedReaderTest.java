@@ -7,12 +7,14 @@ import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.ReaderState;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -47,18 +49,23 @@ final class PrefetchedReaderTest {
   }
 
   @Test
-  void errorsArriveToo() {
+  void errorsAndExceptionsOfFuturesArriveToo() {
+    arrives(new OutOfMemoryError("as if"));
+    arrives(new CompletionException("reading part 3", new IOException("disk")));
+  }
+
+  private static void arrives(Throwable failure) {
     DataReader source =
         new FailingReader(NumberedRows.reader(10, 10), Integer.MAX_VALUE) {
           @Override
           public Optional<Batch> next() {
-            throw new OutOfMemoryError("as if");
+            PrefetchedReader.rethrow(failure);
+            return Optional.empty();
           }
         };
     try (DataReader reader = Readers.prefetched(source, 1)) {
-      assertThatThrownBy(reader::next)
-          .isExactlyInstanceOf(OutOfMemoryError.class)
-          .hasMessage("as if");
+      assertThatThrownBy(reader::next).isSameAs(failure);
+      assertThatThrownBy(reader::next).isSameAs(failure);
     }
   }
 
