@@ -31,7 +31,8 @@ final class DocsExampleTest {
   private static final Path DOCS = Path.of("../docs");
 
   /** Packages of other modules. */
-  private static final Pattern OTHER_MODULE = Pattern.compile("import dev\\.tern\\.(files|cli)\\b");
+  private static final Pattern OTHER_MODULE =
+      Pattern.compile("import dev\\.tern\\.(files|checkpoint\\.tools|cli)\\b");
 
   private static final Pattern EXAMPLE =
       Pattern.compile(

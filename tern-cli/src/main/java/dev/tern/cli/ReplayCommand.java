@@ -2,8 +2,8 @@ package dev.tern.cli;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.internal.json.Json;
-import dev.tern.replay.Replay;
-import dev.tern.replay.TraceLog;
+import dev.tern.internal.replay.Replay;
+import dev.tern.internal.replay.TraceLog;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;

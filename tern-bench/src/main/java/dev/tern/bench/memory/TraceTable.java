@@ -2,7 +2,7 @@ package dev.tern.bench.memory;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.BlockArena;
-import dev.tern.replay.TraceLog;
+import dev.tern.internal.replay.TraceLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

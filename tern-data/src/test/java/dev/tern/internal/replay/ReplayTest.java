@@ -1,4 +1,4 @@
-package dev.tern.replay;
+package dev.tern.internal.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

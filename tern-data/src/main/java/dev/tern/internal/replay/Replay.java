@@ -1,4 +1,4 @@
-package dev.tern.replay;
+package dev.tern.internal.replay;
 
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.BlockArena;

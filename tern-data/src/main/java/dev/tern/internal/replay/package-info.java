@@ -3,6 +3,6 @@
  * memory. {@code tern replay} reads logs; {@code tern train --record} writes one.
  */
 @NullMarked
-package dev.tern.replay;
+package dev.tern.internal.replay;
 
 import org.jspecify.annotations.NullMarked;
