@@ -20,9 +20,9 @@ import java.util.Objects;
  * #applyTo} applies it to a table. Numbers are 0 to {@code H - 1}, or any 64-bit number where the
  * height is {@link #UNBOUNDED}.
  *
- * <p>Immutable, and nothing is kept between calls: {@link #merged} and {@link #sorted} use scratch
- * memory of about 100 bytes a row, which the collector frees after the call. Operations and format
- * follow PaddlePaddle's SelectedRows (paddle/fluid/framework/selected_rows.h and
+ * <p>Immutable. {@link #merged()} and {@link #sorted} use scratch memory of about 100 bytes a row,
+ * which the collector frees after the call; {@link #merged(Lookup)} uses the caller's. Operations
+ * and format follow PaddlePaddle's SelectedRows (paddle/fluid/framework/selected_rows.h and
  * math/selected_rows_functor.h).
  */
 public final class SelectedRows {

@@ -177,8 +177,8 @@ public final class TableBench {
       findAndUpdate("find + update sgd uniform", table, uniform);
       findAndUpdate("find + update sgd zipf", table, zipf);
     }
-    merge("dedup + merge-add uniform", uniform);
-    merge("dedup + merge-add zipf", zipf);
+    merge("dedup + merge-add, scratch kept, uniform", uniform);
+    merge("dedup + merge-add, scratch kept, zipf", zipf);
   }
 
   /** Adds up the rows of a gradient, one for each position, that are of one id. */

@@ -11,7 +11,7 @@ final class CrashTest {
         List.of(
             "--json",
             "--kills",
-            "3",
+            "6",
             "--rows",
             "4000",
             "--steps",

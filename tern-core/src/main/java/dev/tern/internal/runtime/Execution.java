@@ -94,7 +94,7 @@ public final class Execution {
             case Step.Fused fused -> FusedTask.scratchBytes(fused);
             case Step.MatMulThen s -> FusedTask.scratchBytes(s.then());
             case Step.DotInteraction s -> dots(s).scratchBytes();
-            case Step.PairSums _ -> PairSums.scratchBytes();
+            case Step.PairSums s when s.gradient().isEmpty() -> PairSums.scratchBytes();
             default -> 0;
           };
       most = Math.max(most, each * threads);

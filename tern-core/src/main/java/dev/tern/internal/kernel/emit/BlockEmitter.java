@@ -37,9 +37,8 @@ final class BlockEmitter extends KernelCode {
   private final int[] first;
   private final int values;
 
-  // Locals with addresses for the row at hand: of operands, then of rows of scratch memory; of
-  // lanes;
-  // of row values.
+  // Locals for the row at hand: addresses of operands, then of rows of scratch memory; lanes; row
+  // values.
   private final int[] at;
   private final int lanesAt;
   private final int valuesAt;

@@ -36,9 +36,8 @@ public final class RowLookup {
    */
   private static final int FEW = 8;
 
-  // In place of a row number: the id has no row; its row is in the file, and this lookup has a
-  // copy;
-  // it has no row and reads one of BucketRows.
+  // In place of a row number: the id has no row; its row is in the file and this lookup has a copy;
+  // the id has no row and reads one of BucketRows.
   public static final int NONE = -1;
   public static final int COPY = -2;
   public static final int BUCKET = -3;
