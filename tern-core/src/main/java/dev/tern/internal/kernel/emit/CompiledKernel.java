@@ -24,8 +24,7 @@ public final class CompiledKernel {
       };
 
   // Fewest elements and shortest rows of a run that is judged: the clock is coarse, and each row
-  // has
-  // a cost of its own. A kernel for rows of one length is judged at that length.
+  // has a cost of its own. A kernel for rows of one length is judged at that length.
   private static final long JUDGED_ELEMENTS = 4096;
   private static final long JUDGED_ROW = 256;
 

@@ -96,8 +96,7 @@ final class BlockedProduct {
   private final boolean endsNarrow;
 
   // Strides of whole tiles, then of tiles over an edge of C, which are computed beside C. A strip
-  // of
-  // few rows is always packed; of B, the last panel alone may be packed.
+  // of few rows is always packed; of B, the last panel alone may be packed.
   private final TileStrides whole;
   private final TileStrides narrow;
   private final TileStrides narrowBeside;
