@@ -8,7 +8,7 @@ import dev.tern.files.CriteoGenerator;
 import dev.tern.files.DataConverter;
 import dev.tern.files.DataWriter;
 import dev.tern.files.Optimum;
-import dev.tern.files.WholeFile;
+import dev.tern.internal.files.WholeFile;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -1,8 +1,8 @@
 package dev.tern.files.parquet;
 
 import dev.tern.files.KeyType;
-import dev.tern.files.OutputFile;
-import dev.tern.files.RecordBuffer;
+import dev.tern.internal.files.OutputFile;
+import dev.tern.internal.files.RecordBuffer;
 import io.airlift.compress.v3.Compressor;
 import io.airlift.compress.v3.snappy.SnappyJavaCompressor;
 import io.airlift.compress.v3.zstd.ZstdJavaCompressor;

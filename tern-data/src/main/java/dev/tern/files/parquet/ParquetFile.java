@@ -1,7 +1,7 @@
 package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
-import dev.tern.files.BinaryInput;
+import dev.tern.internal.files.BinaryInput;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,6 +1,6 @@
 package dev.tern.files.parquet;
 
-import dev.tern.files.RecordBuffer;
+import dev.tern.internal.files.RecordBuffer;
 
 /**
  * Writes what {@link ParquetRuns} reads: runs of eight and more equal values by their length, the

@@ -1,10 +1,10 @@
 package dev.tern.files.parquet;
 
 import dev.tern.data.Batch;
-import dev.tern.files.ColumnThreads;
 import dev.tern.files.Faults;
 import dev.tern.files.ReadPolicy;
-import dev.tern.files.RowSource;
+import dev.tern.internal.files.ColumnThreads;
+import dev.tern.internal.files.RowSource;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,10 +3,10 @@ package dev.tern.files.records;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
-import dev.tern.files.BinaryInput;
 import dev.tern.files.KeyType;
 import dev.tern.files.ReadPolicy;
-import dev.tern.files.RowSource;
+import dev.tern.internal.files.BinaryInput;
+import dev.tern.internal.files.RowSource;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

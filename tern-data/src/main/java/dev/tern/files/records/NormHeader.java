@@ -3,8 +3,8 @@ package dev.tern.files.records;
 import dev.tern.base.DataException;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.files.BinaryInput;
-import dev.tern.files.RecordBuffer;
+import dev.tern.internal.files.BinaryInput;
+import dev.tern.internal.files.RecordBuffer;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
 

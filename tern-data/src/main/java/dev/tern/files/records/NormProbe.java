@@ -1,9 +1,9 @@
 package dev.tern.files.records;
 
 import dev.tern.base.DataException;
-import dev.tern.files.BinaryInput;
 import dev.tern.files.KeyType;
 import dev.tern.files.ReadPolicy;
+import dev.tern.internal.files.BinaryInput;
 import java.nio.file.Path;
 import java.util.Optional;
 

@@ -3,9 +3,9 @@ package dev.tern.files.records;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.Slot;
-import dev.tern.files.BinaryInput;
 import dev.tern.files.ReadPolicy;
-import dev.tern.files.RowSource;
+import dev.tern.internal.files.BinaryInput;
+import dev.tern.internal.files.RowSource;
 import java.nio.file.Path;
 
 /** The samples of one Raw file. Each has its place, so any bad one is dropped alone. */

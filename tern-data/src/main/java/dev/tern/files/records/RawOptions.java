@@ -2,8 +2,8 @@ package dev.tern.files.records;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.files.BinaryInput;
 import dev.tern.files.KeyType;
+import dev.tern.internal.files.BinaryInput;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;

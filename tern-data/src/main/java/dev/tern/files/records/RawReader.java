@@ -2,9 +2,9 @@ package dev.tern.files.records;
 
 import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
-import dev.tern.files.BinaryInput;
-import dev.tern.files.FileSequence;
 import dev.tern.files.ReadPolicy;
+import dev.tern.internal.files.BinaryInput;
+import dev.tern.internal.files.FileSequence;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;

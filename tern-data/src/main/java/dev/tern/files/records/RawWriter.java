@@ -4,9 +4,9 @@ import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.files.DataWriter;
-import dev.tern.files.OutputFile;
-import dev.tern.files.RecordBuffer;
-import dev.tern.files.WriterChecks;
+import dev.tern.internal.files.OutputFile;
+import dev.tern.internal.files.RecordBuffer;
+import dev.tern.internal.files.WriterChecks;
 import java.nio.file.Path;
 
 /**

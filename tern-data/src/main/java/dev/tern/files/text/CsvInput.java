@@ -1,7 +1,7 @@
 package dev.tern.files.text;
 
-import dev.tern.files.ByteWords;
-import dev.tern.files.TextBytes;
+import dev.tern.internal.files.ByteWords;
+import dev.tern.internal.files.TextBytes;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -1,8 +1,8 @@
 package dev.tern.files.text;
 
 import dev.tern.files.FileColumn;
-import dev.tern.files.LineInput;
-import dev.tern.files.NumberParser;
+import dev.tern.internal.files.LineInput;
+import dev.tern.internal.files.NumberParser;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,10 +3,10 @@ package dev.tern.files.text;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.files.Columns;
-import dev.tern.files.LineInput;
-import dev.tern.files.NumberParser;
 import dev.tern.files.ReadPolicy;
-import dev.tern.files.RowSource;
+import dev.tern.internal.files.LineInput;
+import dev.tern.internal.files.NumberParser;
+import dev.tern.internal.files.RowSource;
 import java.nio.file.Path;
 import java.util.Arrays;
 

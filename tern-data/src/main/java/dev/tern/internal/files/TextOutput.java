@@ -1,4 +1,4 @@
-package dev.tern.files;
+package dev.tern.internal.files;
 
 import java.io.IOException;
 import java.io.OutputStream;

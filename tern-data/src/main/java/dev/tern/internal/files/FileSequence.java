@@ -1,4 +1,4 @@
-package dev.tern.files;
+package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
@@ -7,6 +7,8 @@ import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
 import dev.tern.data.PositionedReader;
 import dev.tern.data.Schema;
+import dev.tern.files.Faults;
+import dev.tern.files.ReadPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

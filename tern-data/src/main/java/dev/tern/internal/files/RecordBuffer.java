@@ -1,5 +1,6 @@
-package dev.tern.files;
+package dev.tern.internal.files;
 
+import dev.tern.files.KeyType;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

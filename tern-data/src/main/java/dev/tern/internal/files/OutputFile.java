@@ -1,4 +1,4 @@
-package dev.tern.files;
+package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
 import java.io.File;

@@ -1,6 +1,8 @@
-package dev.tern.files;
+package dev.tern.internal.files;
 
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
+import dev.tern.files.Faults;
 
 /** The rows of one open file. */
 public interface RowSource extends AutoCloseable {
@@ -13,6 +15,14 @@ public interface RowSource extends AutoCloseable {
 
   /** Skips rows; returns fewer than asked only at the end of the file. */
   long skip(long rows);
+
+  /**
+   * Rows that this file has by its own word and that are neither appended, skipped nor reported, or
+   * {@link DataException#UNKNOWN_ROWS}. They are lost when a fault ends the file here.
+   */
+  default long left() {
+    return DataException.UNKNOWN_ROWS;
+  }
 
   @Override
   void close();

@@ -1,4 +1,4 @@
-package dev.tern.files;
+package dev.tern.internal.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

@@ -1,4 +1,4 @@
-package dev.tern.files;
+package dev.tern.internal.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -7,6 +7,7 @@ import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
+import dev.tern.files.ReadPolicy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,7 @@
-package dev.tern.files;
+package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
+import dev.tern.files.KeyType;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

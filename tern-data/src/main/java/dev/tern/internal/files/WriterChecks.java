@@ -1,9 +1,10 @@
-package dev.tern.files;
+package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.files.KeyType;
 import java.nio.file.Path;
 
 /** What all writers ask of the rows they are given. */
