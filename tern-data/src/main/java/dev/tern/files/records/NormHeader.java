@@ -4,6 +4,7 @@ import dev.tern.base.DataException;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.internal.files.BinaryInput;
+import dev.tern.internal.files.FileKind;
 import dev.tern.internal.files.RecordBuffer;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
@@ -16,6 +17,7 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
   static final int BYTES = 64;
   static final int FRAMED_BYTES = 4 + BYTES + 1;
 
+  private static final int HEAD = 512;
   private static final int MAX_NUMBERS = 1 << 20;
   private static final int MAX_SLOTS = 1 << 16;
 
@@ -24,6 +26,11 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
 
   /** Reads the header; the next read is the first record. */
   static NormHeader read(Path file, BinaryInput in) {
+    int head = in.bring(HEAD);
+    FileKind kind = FileKind.of(in.bytes(), head);
+    if (kind.isCertain()) {
+      throw kind.refused(file, "a Norm file");
+    }
     if (!in.has(BYTES)) {
       throw new DataException(
           ("%s: got %s bytes, expected a Norm header of %s; the file is cut short or no "

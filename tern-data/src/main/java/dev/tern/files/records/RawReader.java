@@ -4,6 +4,7 @@ import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.files.ReadPolicy;
 import dev.tern.internal.files.BinaryInput;
+import dev.tern.internal.files.FileKind;
 import dev.tern.internal.files.FileSequence;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -107,6 +108,10 @@ public final class RawReader {
   }
 
   private static void requireWhole(Path file, long size, RawOptions options, ReadPolicy policy) {
+    FileKind kind = FileKind.of(file);
+    if (kind.isCertain()) {
+      throw kind.refused(file, "a Raw file");
+    }
     int sample = options.sampleBytes();
     if (size % sample != 0) {
       policy

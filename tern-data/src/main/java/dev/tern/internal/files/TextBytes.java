@@ -59,6 +59,7 @@ public final class TextBytes implements AutoCloseable {
         int room = gzip ? BUFFER : (int) Math.min(Files.size(file) + 1, BUFFER);
         TextBytes text = new TextBytes(file, in, gzip, room, advice);
         text.read(1);
+        text.requireLines();
         return text;
       } catch (IOException | RuntimeException e) {
         raw.close();
@@ -66,6 +67,13 @@ public final class TextBytes implements AutoCloseable {
       }
     } catch (IOException e) {
       throw BinaryInput.unreadable(file, e);
+    }
+  }
+
+  private void requireLines() {
+    FileKind kind = FileKind.of(buffer, limit);
+    if (!kind.isLines()) {
+      throw kind.refused(file, gzip ? "lines of text in the gzip file" : "lines of text or gzip");
     }
   }
 

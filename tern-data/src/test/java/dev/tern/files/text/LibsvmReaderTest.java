@@ -398,7 +398,7 @@ final class LibsvmReaderTest {
 
   private String outcome(String line, Columns columns) {
     try {
-      return read(line, SVM, columns).getFirst().toString();
+      return read("#\n" + line, SVM, columns).getFirst().toString();
     } catch (DataException e) {
       return "";
     }
