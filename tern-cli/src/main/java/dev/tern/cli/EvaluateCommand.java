@@ -62,7 +62,9 @@ final class EvaluateCommand implements Callable<Integer> {
         Predictor predictor = Predictor.open(checkpoint, tables);
         DataReader rows = source.forModel(predictor.encoder()).open(data)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
-      Metrics.Result result = Scoring.evaluate(predictor, rows, done -> progress.update(done, ""));
+      Scoring scoring =
+          new Scoring(predictor, rows, Scoring.name(data), done -> progress.update(done, ""));
+      Metrics.Result result = scoring.evaluate();
       source.noteSkipped(progress);
       progress.close();
       if (result.rows() == 0) {

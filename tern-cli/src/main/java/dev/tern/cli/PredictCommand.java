@@ -69,7 +69,8 @@ final class PredictCommand implements Callable<Integer> {
     requireTable(target);
     WriteOptions.requireNew(target, overwrite);
     Config config = SavedRun.config(checkpoint, overrides);
-    WriteOptions.requireNoInput(target, DataSource.files(data));
+    List<Path> files = DataSource.files(data);
+    WriteOptions.requireNoInput(target, files);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(checkpoint, tables);
         DataReader rows =
@@ -78,7 +79,9 @@ final class PredictCommand implements Callable<Integer> {
                 .withoutLabels()
                 .open(data)) {
       progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
-      long count = Scoring.predict(predictor, rows, target, done -> progress.update(done, ""));
+      Scoring scoring =
+          new Scoring(predictor, rows, Scoring.name(files), done -> progress.update(done, ""));
+      long count = scoring.predict(target);
       progress.close();
       out.println(Format.whole(count) + " predictions in " + target);
       out.flush();

@@ -71,13 +71,12 @@ final class QuickstartCommand implements Callable<Integer> {
         DataSource source = DataSource.strict(config.data());
         try (DataReader rows = source.eval().orElseThrow()) {
           progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
-          Metrics.Result result =
-              Scoring.evaluate(predictor, rows, done -> progress.update(done, ""));
+          Metrics.Result result = scoring(predictor, rows, progress).evaluate();
           progress.note("evaluation of the saved model: AUC " + Format.fixed(result.auc(), 4));
         }
         try (DataReader rows = source.eval().orElseThrow()) {
           progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
-          Scoring.predict(predictor, rows, predictions, done -> progress.update(done, ""));
+          scoring(predictor, rows, progress).predict(predictions);
         }
       }
       progress.close();
@@ -86,6 +85,10 @@ final class QuickstartCommand implements Callable<Integer> {
       out.flush();
       return 0;
     }
+  }
+
+  private static Scoring scoring(Predictor predictor, DataReader rows, Progress progress) {
+    return new Scoring(predictor, rows, "generated rows", done -> progress.update(done, ""));
   }
 
   private static void requireGenerated(DataConfig data) {

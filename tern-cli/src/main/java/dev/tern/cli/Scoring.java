@@ -1,8 +1,10 @@
 package dev.tern.cli;
 
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
+import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.CsvWriter;
 import dev.tern.predict.Predictor;
@@ -12,12 +14,24 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.LongConsumer;
 
-/** Scores all rows of a reader. */
-final class Scoring {
-  private Scoring() {}
+/**
+ * Scores all rows of a reader.
+ *
+ * @param source where the rows come from, for messages
+ * @param progress receives the rows scored so far
+ */
+record Scoring(Predictor predictor, DataReader rows, String source, LongConsumer progress) {
+  /** An encoded number beyond this is rare in training, as are numbers of 1,000 deviations. */
+  private static final float FAR = 1000;
+
+  /** The name of the first of {@code files}, and how many follow it. */
+  static String name(List<Path> files) {
+    String more = files.size() == 1 ? "" : " and " + (files.size() - 1) + " more files in order";
+    return files.getFirst() + more;
+  }
 
   /** Metrics of the first label of each row: the same bits as an evaluation in training. */
-  static Metrics.Result evaluate(Predictor predictor, DataReader rows, LongConsumer progress) {
+  Metrics.Result evaluate() {
     Metrics metrics = new Metrics();
     long done = 0;
     int labelDim = rows.schema().labelDim();
@@ -29,6 +43,7 @@ final class Scoring {
           labels[i] = batch.labels()[i * labelDim];
         }
         predictor.logits(batch, logits);
+        requireNumbers(logits, batch, done);
         metrics.addLogits(logits, labels, labels.length);
         done += labels.length;
         progress.accept(done);
@@ -38,14 +53,16 @@ final class Scoring {
   }
 
   /** Writes the probability of each row; returns how many. */
-  static long predict(Predictor predictor, DataReader rows, Path target, LongConsumer progress) {
+  long predict(Path target) {
     Schema schema = new Schema(List.of(), List.of("prediction"), List.of());
     long done = 0;
     try (CsvWriter writer = CsvWriter.create(target, schema, CsvOptions.csv())) {
       for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
         try (Batch batch = next.get()) {
           Batch scores = new Batch(schema, batch.size());
-          for (float score : predictor.score(batch)) {
+          float[] probabilities = predictor.score(batch);
+          requireNumbers(probabilities, batch, done);
+          for (float score : probabilities) {
             scores.setDense(0, score);
             scores.endRow();
           }
@@ -57,5 +74,43 @@ final class Scoring {
       writer.finish();
     }
     return done;
+  }
+
+  /** Refuses a NaN among the scores of {@code batch}, before which {@code done} rows came. */
+  private void requireNumbers(float[] scores, Batch batch, long done) {
+    for (int i = 0; i < batch.size(); i++) {
+      if (Float.isNaN(scores[i])) {
+        throw new DataException(
+            "%s: row %d: got a score that is no number, expected one: %s"
+                .formatted(source, done + i + 1, cause(batch, i)));
+      }
+    }
+  }
+
+  /** What may have made the score of a row no number: its farthest number, or the model. */
+  private String cause(Batch batch, int row) {
+    FeatureEncoder encoder = predictor.encoder();
+    Batch encoded = new Batch(encoder.schema(), batch.size());
+    encoder.apply(batch, encoded);
+    List<String> names = encoder.schema().dense();
+    int farthest = -1;
+    float distance = FAR;
+    for (int f = 0; f < names.size(); f++) {
+      float value = Math.abs(encoded.dense()[row * names.size() + f]);
+      if (!(value <= distance)) {
+        farthest = f;
+        distance = value;
+      }
+    }
+    if (farthest < 0) {
+      return "the weights of the model may be no numbers, as where training diverged; use another"
+          + " checkpoint, or train again with a lower train.optimizer.lr";
+    }
+    int raw = batch.schema().dense().indexOf(names.get(farthest));
+    return "%s is %s, which the model reads as %s; mend it, or leave it empty where it is missing"
+        .formatted(
+            names.get(farthest),
+            batch.dense()[row * batch.schema().denseDim() + raw],
+            encoded.dense()[row * names.size() + farthest]);
   }
 }

@@ -4,6 +4,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.internal.checkpoint.AtomicFolder;
+import dev.tern.internal.checkpoint.FiniteWeights;
 import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.checkpoint.VariablesFile;
 import dev.tern.internal.json.Json;
@@ -41,6 +42,7 @@ record CheckpointImage(
    * Writes folder {@code target}, complete or not at all.
    *
    * @param previous the checkpoint beside it that this delta follows; empty for a full checkpoint
+   * @throws IllegalStateException if a weight is infinite or NaN: training diverged
    */
   void write(Path target, Optional<Manifest.Previous> previous) {
     AtomicFolder.write(
@@ -58,6 +60,7 @@ record CheckpointImage(
   /** Writes all files except the manifest; returns the digest of each by its name. */
   private Map<String, String> writeFiles(Path folder) throws IOException {
     List<String> names = new ArrayList<>(List.of(Checkpoint.DENSE, Checkpoint.OPTIMIZER));
+    FiniteWeights.require(dense);
     VariablesFile.write(folder.resolve(Checkpoint.DENSE), dense);
     VariablesFile.write(folder.resolve(Checkpoint.OPTIMIZER), optimizer);
     if (encoder.isPresent()) {

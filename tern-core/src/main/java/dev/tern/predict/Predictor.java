@@ -92,7 +92,8 @@ public final class Predictor implements AutoCloseable {
 
   /**
    * The probability of label 1 for one row, given as values by column name. {@link
-   * FeatureEncoder#addRow} says which values a column takes. A column left out is missing.
+   * FeatureEncoder#addRow} says which values a column takes. A column left out is missing. NaN
+   * where a number is so huge that the model overflows.
    */
   public float score(Map<String, ?> row) {
     Context context = take();
@@ -108,7 +109,7 @@ public final class Predictor implements AutoCloseable {
 
   /**
    * The probability of label 1 for each row of {@code rows}, which has the dense numbers and slots
-   * of {@link #schema()}; labels are not read, and may be missing.
+   * of {@link #schema()}; labels are not read, and may be missing. NaN as for {@link #score(Map)}.
    */
   public float[] score(Batch rows) {
     float[] result = new float[rows.size()];

@@ -62,7 +62,12 @@ public final class Metrics {
 
   private void addLogit(float logit, float label, int index) {
     if (Float.isNaN(logit)) {
-      throw wrong("score", index, logit, "a number; training diverged, lower the learning rate");
+      throw wrong(
+          "score",
+          index,
+          logit,
+          "a number; look for huge values among the features of the row, or lower the learning rate"
+              + " where training diverged");
     }
     boolean positive = isPositive(label, index);
     double exp = StrictMath.exp(-Math.abs((double) logit));

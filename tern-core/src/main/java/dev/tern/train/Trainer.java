@@ -323,6 +323,8 @@ public final class Trainer implements AutoCloseable {
   /**
    * Writes a checkpoint as folder {@code target}, complete or not at all. {@link #resume} goes on
    * from it; of folders {@code step-N} beside each other it takes the one with the largest number.
+   *
+   * @throws IllegalStateException if a weight is infinite or NaN: training diverged
    */
   public void save(Path target) {
     requireOpen();

@@ -174,8 +174,9 @@ final class MetricsTest {
     assertThatThrownBy(() -> metrics.addLogits(new float[] {1, nan}, new float[] {1, 1}, 2))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(
-            "metrics: got the score NaN in row 1 (1 of this call), expected a number; training"
-                + " diverged, lower the learning rate");
+            "metrics: got the score NaN in row 1 (1 of this call), expected a number; look for"
+                + " huge values among the features of the row, or lower the learning rate where"
+                + " training diverged");
     assertThatThrownBy(() -> metrics.addLogits(new float[] {1}, new float[] {2}, 1))
         .hasMessageContaining("got the label 2.0 in row 1 (0 of this call), expected 0 or 1");
     assertThatThrownBy(() -> metrics.addLogits(new float[] {1}, new float[] {nan}, 1))

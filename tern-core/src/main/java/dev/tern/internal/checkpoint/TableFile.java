@@ -5,11 +5,13 @@ import dev.tern.base.DataException;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
+import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSource;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * A table as a safetensors file with these arrays, where {@code n} is the number of rows and {@code
@@ -47,7 +49,11 @@ public final class TableFile {
 
   private TableFile() {}
 
-  /** Writes a snapshot; returns the digest of the file. */
+  /**
+   * Writes a snapshot; returns the digest of the file.
+   *
+   * @throws IllegalStateException if a weight is infinite or NaN
+   */
   public static String write(Path path, TableSnapshot table) {
     boolean remembers = !table.config().rows().isAll();
     RowShape shape = RowShape.of(table.config());
@@ -70,7 +76,7 @@ public final class TableFile {
     BucketColumns.layout(layout, shape, buckets);
     try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
       RowWriter rows = new RowWriter(shape, file, count);
-      table.exportBlocks(rows::append);
+      table.exportBlocks(finite(table, rows::append));
       rows.requireAll();
       if (!whole) {
         new LongColumn(file, GONE).append(gone, gone.length);
@@ -84,10 +90,18 @@ public final class TableFile {
         new LongColumn(file, FILTER_SIZE).append(new long[] {table.filterWords()}, 1);
       }
       if (buckets > 0) {
-        table.exportBuckets(new BucketColumns(shape, file, buckets)::append);
+        table.exportBuckets(finite(table, new BucketColumns(shape, file, buckets)::append));
       }
       return file.digest();
     }
+  }
+
+  /** {@code sink} behind a check of the weights of {@code table}. */
+  private static Consumer<RowBlock> finite(TableSnapshot table, Consumer<RowBlock> sink) {
+    return block -> {
+      FiniteWeights.require(table.config().name(), table.config().storage(), block);
+      sink.accept(block);
+    };
   }
 
   /**
