@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.base.Shown;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
@@ -102,7 +103,7 @@ final class ColumnStatistics {
     void print(PrintWriter out, String name) {
       out.printf(
           "%-24s %12s %12s %12s %12s%n",
-          name,
+          Shown.excerpt(name),
           number(count == 0 ? Double.NaN : sum / count),
           number(least),
           number(greatest),
@@ -141,7 +142,7 @@ final class ColumnStatistics {
     void print(PrintWriter out, String name, long rows) {
       out.printf(
           "%-24s %9s %6s %14s %10s %21s %21s%n",
-          name,
+          Shown.excerpt(name),
           Format.fixed(rows == 0 ? Double.NaN : (double) count / rows, 2),
           Format.whole(most),
           (distinct.isExact() ? "" : "about ") + Format.whole(distinct.count()),

@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
@@ -41,7 +42,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
-import java.util.stream.Collectors;
 
 /** Opens the files that a configuration describes, and fits its encodings. */
 final class DataSource {
@@ -189,7 +189,7 @@ final class DataSource {
       throw new ConfigException(
           files.getFirst()
               + ": got columns "
-              + columns.stream().map(FileColumn::name).limit(100).toList()
+              + Shown.list(columns.stream().map(FileColumn::name).toList())
               + " but neither data.dense.columns nor data.sparse.columns, expected some of them as"
               + " features; name them, as in "
               + NAMING);
@@ -416,7 +416,7 @@ final class DataSource {
 
   /** The error for evaluation files without rows. */
   static DataException withoutRows(List<Path> paths) {
-    String names = paths.stream().map(Path::toString).collect(Collectors.joining(", "));
+    Object names = paths.size() == 1 ? paths.getFirst() : Shown.list(paths);
     return new DataException(names + ": got no rows, expected some to evaluate on; check the file");
   }
 

@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.Names;
 import dev.tern.cli.run.RunException;
@@ -81,7 +82,7 @@ record Failures(BooleanSupplier debug)
 
   private static void print(CommandLine command, String message) {
     String label = command.getColorScheme().ansi().string("@|bold,red error:|@ ");
-    command.getErr().println(label + message);
+    command.getErr().println(label + Shown.message(message));
     command.getErr().flush();
   }
 }

@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.base.Shown;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
@@ -73,7 +74,8 @@ final class InspectCommand implements Callable<Integer> {
   private static void list(PrintWriter out, String format, List<FileColumn> columns) {
     String content = format.equals("parquet") ? "type" : "first row";
     out.printf("%s, %d columns:%n%n%-24s %s%n", format, columns.size(), "column", content);
-    columns.forEach(column -> out.printf("%-24s %s%n", column.name(), column.content()));
+    columns.forEach(column ->
+        out.printf("%-24s %s%n", Shown.excerpt(column.name()), Shown.line(column.content())));
     out.printf("%nto see what they hold, name them, as in%n  %s%n", DataSource.NAMING);
     out.flush();
   }

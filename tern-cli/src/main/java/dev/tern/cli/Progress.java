@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.base.Shown;
 import dev.tern.cli.run.Format;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -105,10 +106,10 @@ final class Progress implements AutoCloseable {
     return out.toString();
   }
 
-  /** Prints a line that stays. */
+  /** Prints a line that stays, as {@link Shown#message} shows it. */
   void note(String line) {
     clear();
-    err.println(line);
+    err.println(Shown.message(line));
     err.flush();
   }
 

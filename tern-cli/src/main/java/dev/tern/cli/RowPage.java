@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.base.Shown;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
@@ -33,7 +34,7 @@ final class RowPage {
       append(line, schema.dense().get(i), batch.dense()[row * schema.denseDim() + i]);
     }
     for (int slot = 0; slot < schema.slotCount(); slot++) {
-      line.append(schema.slots().get(slot).name()).append("=[");
+      line.append(Shown.excerpt(schema.slots().get(slot).name())).append("=[");
       for (int k = batch.offsets(slot)[row]; k < batch.offsets(slot)[row + 1]; k++) {
         line.append(k == batch.offsets(slot)[row] ? "" : " ").append(batch.ids(slot)[k]);
       }
@@ -49,6 +50,6 @@ final class RowPage {
             : value == Math.rint(value) && Math.abs(value) < 1e9
                 ? Long.toString((long) value)
                 : Float.toString(value);
-    line.append(name).append('=').append(text).append(' ');
+    line.append(Shown.excerpt(name)).append('=').append(text).append(' ');
   }
 }

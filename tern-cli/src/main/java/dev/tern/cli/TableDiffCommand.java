@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.base.Shown;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.tools.TableDifference;
 import dev.tern.cli.run.Format;
@@ -47,7 +48,7 @@ final class TableDiffCommand implements Callable<Integer> {
   private static String text(TableDifference table) {
     return "%s: %s added, %s removed, %s changed, %s the same%s"
         .formatted(
-            table.name(),
+            Shown.excerpt(table.name()),
             Format.whole(table.added()),
             Format.whole(table.removed()),
             Format.whole(table.changed()),

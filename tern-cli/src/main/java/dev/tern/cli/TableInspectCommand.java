@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.base.Shown;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.tools.TableSummary;
 import dev.tern.cli.run.Format;
@@ -57,7 +58,7 @@ final class TableInspectCommand implements Callable<Integer> {
   private static void print(PrintWriter out, TableSummary table) {
     out.printf(
         "%n%s: %s rows of %d weights in %s, %s a row in files%n",
-        table.name(),
+        Shown.excerpt(table.name()),
         Format.whole(table.rows()),
         table.layout().width(),
         table.layout().storage(),

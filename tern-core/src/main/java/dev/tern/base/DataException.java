@@ -8,7 +8,8 @@ import java.nio.file.NoSuchFileException;
 
 /**
  * Bad data or a bad file. The message names the file, the line, row or record (counted from 1) and
- * the byte offset (from 0) where they are known, what was got, what was expected and what to do.
+ * the byte offset (from 0) where they are known, what was got, what was expected and what to do. It
+ * is as {@link Shown#message} shows it: one line, short, without control or invisible characters.
  */
 public final class DataException extends RuntimeException {
   /** Rows of a fault that leaves out nobody knows how many. */
@@ -19,12 +20,12 @@ public final class DataException extends RuntimeException {
   private final long rows;
 
   public DataException(String message) {
-    super(message);
+    super(Shown.message(message));
     this.rows = 1;
   }
 
   public DataException(String message, Throwable cause) {
-    super(message, cause);
+    super(Shown.message(message), cause);
     this.rows = 1;
   }
 

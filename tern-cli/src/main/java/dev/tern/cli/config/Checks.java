@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.base.Shown;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import java.util.ArrayList;
@@ -112,7 +113,7 @@ final class Checks {
         String advice =
             Names.nearest(column, known)
                 .map(near -> "did you mean " + near + "?")
-                .orElse("data.columns lists " + String.join(", ", known));
+                .orElse("data.columns lists " + Shown.list(known));
         throw new ConfigException(
             s.where(path)
                 + ": "

@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.base.Shown;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
@@ -12,7 +13,7 @@ public final class Names {
   static String excerpt(String text) {
     int most = 80;
     String start = text.length() <= most ? text : text.substring(0, most);
-    String line = start.replaceAll("\\p{Cntrl}+", " ");
+    String line = Shown.line(start.replaceAll("\\p{Cntrl}+", " "));
     return text.length() <= most ? line : "%s... (%,d characters)".formatted(line, text.length());
   }
 

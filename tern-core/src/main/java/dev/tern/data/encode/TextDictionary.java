@@ -1,6 +1,7 @@
 package dev.tern.data.encode;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
@@ -96,8 +97,8 @@ public final class TextDictionary {
         throw new DataException(
             "text values: got \"%s\" and \"%s\" with the same 64-bit hash %016x, expected different"
                     .formatted(
-                        string(place),
-                        new String(utf8, from, to - from, StandardCharsets.UTF_8),
+                        Shown.excerpt(string(place)),
+                        Shown.excerpt(new String(utf8, from, to - from, StandardCharsets.UTF_8)),
                         hash)
                 + " hashes; change one of the two texts");
       }

@@ -1,6 +1,7 @@
 package dev.tern.files.records;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import dev.tern.data.DataReader;
 import dev.tern.files.ReadPolicy;
 import dev.tern.internal.files.BinaryInput;
@@ -140,7 +141,7 @@ public final class RawReader {
                   ("%s: got %s samples of %s bytes (%s), expected %s; the data are cut short or"
                           + " hold other columns or keys, check both")
                       .formatted(
-                          files.size() == 1 ? files.getFirst() : files,
+                          files.size() == 1 ? files.getFirst() : Shown.list(files),
                           rows,
                           options.sampleBytes(),
                           options.layout(),

@@ -1,6 +1,7 @@
 package dev.tern.files.text;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.encode.TextHash;
@@ -16,11 +17,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 
 /** The rows of one CSV file: which field goes where, and text into numbers and ids. */
 final class CsvFile implements RowSource {
-  private static final int SHOWN = 40;
-
   private final Path file;
   private final CsvInput input;
   private final ReadPolicy policy;
@@ -83,14 +83,10 @@ final class CsvFile implements RowSource {
       boolean row = input.next() && input.problem().isEmpty() && input.fields() == header.size();
       List<FileColumn> columns = new ArrayList<>();
       for (int i = 0; i < header.size(); i++) {
-        columns.add(new FileColumn(header.get(i), row ? shortened(input.text(i)) : ""));
+        columns.add(new FileColumn(header.get(i), row ? Shown.excerpt(input.text(i)) : ""));
       }
       return columns;
     }
-  }
-
-  private static String shortened(String text) {
-    return text.length() > SHOWN ? text.substring(0, SHOWN) + "..." : text;
   }
 
   private static List<String> readHeader(Path file, CsvInput input) {
@@ -124,9 +120,8 @@ final class CsvFile implements RowSource {
       found[i] = header.indexOf(name);
       if (found[i] < 0) {
         throw new DataException(
-            ("%s: got no column %s, expected it among %s; check its name, the delimiter and "
-                    + "whether the first line names the columns")
-                .formatted(file, name, header));
+            "%s: got no column %s, expected it among %s; %s"
+                .formatted(file, Shown.excerpt(name), Shown.list(header), hint(header, name)));
       }
       if (header.lastIndexOf(name) != found[i]) {
         throw new DataException(
@@ -134,6 +129,31 @@ final class CsvFile implements RowSource {
       }
     }
     return found;
+  }
+
+  /** What may help where {@code header} lacks {@code name}. */
+  private static String hint(List<String> header, String name) {
+    for (String other : header) {
+      if (bare(other).equals(bare(name))) {
+        return "did you mean " + Shown.quoted(other) + "?";
+      }
+    }
+    String only = header.size() == 1 ? header.getFirst() : "";
+    if (only.startsWith("sep=")) {
+      return "its first line is a note of Excel, remove it";
+    }
+    for (String delimiter : List.of("\t", ";", "|", ",")) {
+      if (only.contains(delimiter)) {
+        return "its first line holds \"%s\", which the delimiter (data.delimiter) may be"
+            .formatted(Shown.line(delimiter));
+      }
+    }
+    return "check its name, the delimiter and whether the first line names the columns";
+  }
+
+  /** {@code name} in small letters, without what nobody sees at its ends. */
+  private static String bare(String name) {
+    return name.replaceAll("^[^\\p{L}\\p{N}_]+|[^\\p{L}\\p{N}_]+$", "").toLowerCase(Locale.ROOT);
   }
 
   @Override
@@ -151,9 +171,7 @@ final class CsvFile implements RowSource {
 
   private void readRow(Batch batch) {
     if (!input.problem().isEmpty()) {
-      throw new DataException(
-          ("%s: %s; mend the line, or set quotes to false where quotes are plain " + "characters")
-              .formatted(input.where(input.problemAt()), input.problem()));
+      throw new DataException(input.where(input.problemAt()) + ": " + input.problem());
     }
     if (input.fields() != width) {
       throw new DataException(

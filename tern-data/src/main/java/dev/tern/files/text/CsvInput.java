@@ -18,6 +18,9 @@ final class CsvInput implements AutoCloseable {
   private static final long NEWLINES = ByteWords.repeat((byte) '\n');
   private static final long QUOTES = ByteWords.repeat((byte) '"');
 
+  private static final String QUOTES_OFF =
+      "; mend the line, or set quotes (data.quotes) to false where they are plain characters";
+
   private final TextBytes text;
   private final byte delimiter;
   private final boolean trim;
@@ -69,7 +72,7 @@ final class CsvInput implements AutoCloseable {
         nextLine = line;
         line = blankLine;
         fields = 0;
-        fault("got an empty line, expected fields or the end of the file", record);
+        fault("got an empty line, expected fields or the end of the file; remove the line", record);
       }
       if (!blank) {
         return true;
@@ -187,7 +190,8 @@ final class CsvInput implements AutoCloseable {
     int p = start;
     while (p < limit && bytes[p] != delimiter && bytes[p] != '\n') {
       if (bytes[p] == '"' && quotes) {
-        fault("got a quote inside an unquoted field, expected \"\" in a quoted one", p);
+        fault(
+            "got a quote inside an unquoted field, expected \"\" in a quoted one" + QUOTES_OFF, p);
       }
       p++;
     }
@@ -247,7 +251,7 @@ final class CsvInput implements AutoCloseable {
     if (!drained) {
       return -1;
     }
-    fault("got a quote left open to the end of the file, expected it closed", quote);
+    fault("got a quote left open to the end of the file, expected it closed" + QUOTES_OFF, quote);
     addField(quote + 1, limit, false);
     return limit;
   }
@@ -261,7 +265,7 @@ final class CsvInput implements AutoCloseable {
     boolean onlyReturn =
         p == after + 1 && buffer[after] == '\r' && (p == limit || buffer[p] == '\n');
     if (p > after && !onlyReturn) {
-      fault("got text after a closing quote, expected the end of the field", after);
+      fault("got text after a closing quote, expected the end of the field" + QUOTES_OFF, after);
     }
     return p;
   }
@@ -320,7 +324,7 @@ final class CsvInput implements AutoCloseable {
     return escaped[index];
   }
 
-  /** What is wrong with the notation of the current record; empty where nothing is. */
+  /** What is wrong with the notation of the current record, and what to do; empty: nothing. */
   String problem() {
     return problem;
   }

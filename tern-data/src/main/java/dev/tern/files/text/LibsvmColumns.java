@@ -1,5 +1,6 @@
 package dev.tern.files.text;
 
+import dev.tern.base.Shown;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import java.math.BigInteger;
@@ -95,7 +96,7 @@ final class LibsvmColumns {
 
   private long digits(String text, String name, String expected) {
     if (!text.matches("[0-9]{1,40}") || new BigInteger(text).compareTo(LIMIT) >= 0) {
-      String listed = options.names().isEmpty() ? "" : " or one of " + options.names();
+      String listed = options.names().isEmpty() ? "" : " or one of " + Shown.list(options.names());
       throw wrong("the column", name, expected + listed + "; give that, or list names in order");
     }
     return Long.parseUnsignedLong(text);
@@ -145,7 +146,11 @@ final class LibsvmColumns {
 
   private IllegalArgumentException wrong(String what, Object got, String expected) {
     return new IllegalArgumentException(
-        "%s: got %s %s, expected %s".formatted(options.notation(), what, got, expected));
+        "%s: got %s %s, expected %s".formatted(options.notation(), what, shown(got), expected));
+  }
+
+  private static String shown(Object got) {
+    return got instanceof List<?> names ? Shown.list(names) : String.valueOf(got);
   }
 
   /** The place of {@code field} in what follows, or -1 where no column is of it. */

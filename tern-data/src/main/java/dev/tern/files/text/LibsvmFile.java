@@ -239,7 +239,7 @@ final class LibsvmFile implements RowSource {
     }
     to = wordEnd(to);
     if (!numbers.parseFloat(bytes, from, to)) {
-      throw malformed(start);
+      throw badValue(start, from, to);
     }
     value = numbers.number();
     return to;
@@ -317,6 +317,18 @@ final class LibsvmFile implements RowSource {
             : "feature:value with a whole number below 2^64; mend the line, or read it as libffm";
     return fault(
         from, "got %s, expected %s".formatted(input.quoted(from, wordEnd(from)), expected));
+  }
+
+  /** The fault of a feature whose value, from {@code from} on, is no number. */
+  private DataException badValue(int start, int from, int to) {
+    boolean field = !options.fields() && input.quoted(from, to).contains(":");
+    return fault(
+        start,
+        "got %s, expected %sfeature:value with a number as value; mend the line%s"
+            .formatted(
+                input.quoted(start, to),
+                options.fields() ? "field:" : "",
+                field ? ", or read it as libffm" : ""));
   }
 
   private DataException unnamed(int from, int to, String advice) {

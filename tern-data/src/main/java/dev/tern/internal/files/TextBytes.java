@@ -1,6 +1,7 @@
 package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
@@ -166,11 +168,32 @@ public final class TextBytes implements AutoCloseable {
         + (gzip ? " of the uncompressed text" : "");
   }
 
-  /** The text {@code [from, to)} in quotes, cut where it is long, for messages. */
+  /**
+   * The text {@code [from, to)} in quotes, cut where it is long, for messages: as {@link
+   * Shown#number} shows it, and a byte that is no UTF-8 by its code, as in {@code \xE9}.
+   */
   public String quoted(int from, int to) {
-    int length = Math.min(to - from, SHOWN);
-    String text = new String(buffer, from, length, StandardCharsets.UTF_8);
-    return '"' + text + (length < to - from ? "..." : "") + '"';
+    StringBuilder text = new StringBuilder();
+    int p = from;
+    for (int shown = 0; p < to && shown < SHOWN; shown++) {
+      int length = Math.min(sequence(buffer[p]), to - p);
+      String character = new String(buffer, p, length, StandardCharsets.UTF_8);
+      boolean whole = character.codePointCount(0, character.length()) == 1;
+      if (whole && character.charAt(0) != '\uFFFD') {
+        text.append(character);
+        p += length;
+      } else {
+        text.append("\\x").append(HexFormat.of().withUpperCase().toHexDigits(buffer[p]));
+        p++;
+      }
+    }
+    return '"' + Shown.number(text.toString()) + (p < to ? "..." : "") + '"';
+  }
+
+  /** Bytes of the character that begins with {@code first}, 1 where none does. */
+  private static int sequence(byte first) {
+    int ones = Integer.numberOfLeadingZeros(~first << 24);
+    return ones < 2 || ones > 4 ? 1 : ones;
   }
 
   @Override
