@@ -12,6 +12,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import dev.tern.files.Columns;
 import dev.tern.files.CriteoGenerator;
 import dev.tern.files.FileColumn;
@@ -42,6 +43,8 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Opens the files that a configuration describes, and fits its encodings. */
 final class DataSource {
@@ -117,7 +120,25 @@ final class DataSource {
 
   /** The raw rows to train on. */
   DataReader train() {
-    return isSynthetic() ? generator().open(0, config.synthetic().rows()) : open(config.train());
+    return isSynthetic()
+        ? generator().open(0, config.synthetic().rows())
+        : labelled(open(config.train()));
+  }
+
+  /** {@code rows} with the label that the configuration names, if it is one of several. */
+  private DataReader labelled(DataReader rows) {
+    List<String> labels = rows.schema().labels();
+    return labels.contains(config.label()) ? Readers.withLabel(rows, config.label()) : rows;
+  }
+
+  /** {@code rows} with one label, where those of the model have one. */
+  private DataReader labelled(DataReader rows, FeatureEncoder encoder) {
+    List<String> wanted = encoder.rawSchema().labels();
+    DataReader one = wanted.size() == 1 ? labelled(rows) : rows;
+    List<String> labels = one.schema().labels();
+    return labels.size() > 1 && wanted.size() == 1 && labels.contains(wanted.getFirst())
+        ? Readers.withLabel(one, wanted.getFirst())
+        : one;
   }
 
   /** The raw rows to evaluate on; empty if none are configured. */
@@ -128,7 +149,7 @@ final class DataSource {
           ? Optional.empty()
           : Optional.of(generator().open(synthetic.rows(), synthetic.evalRows()));
     }
-    return config.eval().isEmpty() ? Optional.empty() : Optional.of(open(config.eval()));
+    return config.eval().isEmpty() ? Optional.empty() : Optional.of(labelled(open(config.eval())));
   }
 
   /** The metrics of a perfect model on the rows of {@link #eval}; empty if unknown. */
@@ -151,6 +172,11 @@ final class DataSource {
   DataReader open(List<Path> paths) {
     List<Path> files = files(paths);
     requireNamed(files);
+    DataReader rows = opened(files);
+    return model.isPresent() ? labelled(rows, model.get()) : rows;
+  }
+
+  private DataReader opened(List<Path> files) {
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
       case "libsvm", "libffm" -> libsvm(files);
@@ -181,6 +207,22 @@ final class DataSource {
       case "parquet" -> ParquetReader.isHugeCtr(first) ? List.of() : ParquetReader.columns(first);
       default -> List.of();
     };
+  }
+
+  /** The label of the first training row as the file has it, where that is known. */
+  Optional<String> firstLabel() {
+    if (!config.format().equals("csv")) {
+      return Optional.empty();
+    }
+    try {
+      Path first = expand(config.train().getFirst()).getFirst();
+      return CsvReader.columns(first, csvOptions()).stream()
+          .filter(column -> column.name().equals(config.label()))
+          .map(FileColumn::content)
+          .findFirst();
+    } catch (DataException _) {
+      return Optional.empty(); // It is for a message alone.
+    }
   }
 
   private void requireNamed(List<Path> files) {
@@ -359,7 +401,18 @@ final class DataSource {
                       + " Raw files");
           default -> NormOptions.DETECT;
         };
-    return namesColumns() || model.isPresent() ? options.withSchema(schema(0)) : options;
+    boolean named = namesColumns() || model.isPresent() && !hasNormNames(schema(0));
+    return named ? options.withSchema(schema(0)) : options;
+  }
+
+  /** Whether columns have the names that Norm files give them, which then may have more labels. */
+  private static boolean hasNormNames(Schema schema) {
+    return schema.dense().equals(numbered("dense", schema.denseDim()))
+        && schema.slotNames().equals(numbered("slot", schema.slotCount()));
+  }
+
+  private static List<String> numbered(String name, int count) {
+    return IntStream.range(0, count).mapToObj(i -> name + i).toList();
   }
 
   private RawOptions rawOptions() {

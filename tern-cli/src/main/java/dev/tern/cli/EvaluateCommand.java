@@ -70,6 +70,14 @@ final class EvaluateCommand implements Callable<Integer> {
       if (result.rows() == 0) {
         throw DataSource.withoutRows(data);
       }
+      if (Double.isNaN(result.auc())) {
+        progress.note(
+            "no AUC: all %s labels are %d; %s"
+                .formatted(
+                    Format.whole(result.rows()),
+                    result.positives() == 0 ? 0 : 1,
+                    LabelCheck.advice(config.data().positive())));
+      }
       out.printf(
           "rows %s%nAUC %s%nlog loss %s%ncalibration %s%ntables %s%n",
           Format.whole(result.rows()),

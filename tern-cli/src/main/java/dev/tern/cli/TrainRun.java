@@ -95,13 +95,16 @@ final class TrainRun {
 
   /** Reads the data once before it writes anything or removes an earlier run. */
   private Outcome run(RunFolder.Earlier earlier) {
-    requireEvaluationRows();
+    // Now, rather than after the first epoch.
+    boolean resumed = earlier == RunFolder.Earlier.RESUME;
+    LabelCheck labels = new LabelCheck(config.data(), DataSource.of(config.data()));
+    labels.evaluation(progress, !resumed && config.train().options().earlyStop() > 0);
     Optional<Optimum> reachable = source.optimum();
     boolean stopped;
     List<MetricsLine> lines;
     Optional<DataReader> eval = source.eval();
     try (Device device = device(config.train());
-        Trainer trainer = trainer(device, earlier == RunFolder.Earlier.RESUME)) {
+        Trainer trainer = trainer(device, resumed)) {
       folder.begin();
       try (MetricsLog log = folder.metrics(trainer.step())) {
         stopped = train(trainer, eval, log);
@@ -137,18 +140,6 @@ final class TrainRun {
     return Device.cpu(train.threads(), train.memory(), train.activationMemory());
   }
 
-  /** Finds an evaluation without rows at once, rather than after the first epoch. */
-  private void requireEvaluationRows() {
-    Optional<DataReader> eval = DataSource.of(config.data()).eval();
-    try {
-      if (eval.isPresent() && eval.get().next().isEmpty()) {
-        throw DataSource.withoutRows(config.data().eval());
-      }
-    } finally {
-      eval.ifPresent(DataReader::close);
-    }
-  }
-
   private Trainer trainer(Device device, boolean resume) {
     TrainOptions options = options(config, folder.checkpoints());
     double seconds = config.train().planSeconds();
@@ -158,6 +149,7 @@ final class TrainRun {
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
       return Trainer.resume(device, folder.checkpoints(), config.model(), options);
     }
+    new LabelCheck(config.data(), DataSource.of(config.data())).training(progress);
     try (DataReader training = source.train()) {
       progress.begin("fit encoders", "rows", 0, training.rowCount().orElse(0));
       FeatureEncoder encoder = source.fit(training, rows -> progress.update(rows, ""));

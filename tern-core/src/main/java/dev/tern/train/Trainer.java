@@ -81,9 +81,16 @@ public final class Trainer implements AutoCloseable {
    * A new run.
    *
    * @param encoder turns the readers' rows into features; kept in checkpoints
+   * @throws IllegalArgumentException if its rows have several labels: {@link Readers#withLabel}
+   *     picks one
    */
   public static Trainer create(
       Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
+    if (encoder.schema().labelDim() > 1) {
+      throw new IllegalArgumentException(
+          "train: got rows with the labels %s, expected one; pick it with Readers.withLabel, before the encoder is fitted"
+              .formatted(encoder.schema().labels()));
+    }
     return new Trainer(device, encoder, factory, options);
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
 import dev.tern.data.readers.Readers;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
@@ -59,6 +60,32 @@ final class TrainerTest {
           .isLessThan(training.getFirst().metrics().logLoss());
       assertThat(training.getLast().pace().fractionDone()).isEqualTo(1);
       assertThat(trainer.step()).isEqualTo(3 * 47);
+    }
+  }
+
+  @Test
+  void twoLabelsNeedAChoice() {
+    Batch one = PlantedRuns.planted(1, 200);
+    Batch noise = new Batch(new Schema(List.of("noise"), List.of(), List.of()), 200);
+    noise.resize(200);
+    DataReader rows = Readers.composed(List.of(Readers.inMemory(noise), Readers.inMemory(one)));
+    Batch both = rows.next().orElseThrow();
+    rows.start(0);
+    TrainOptions options = TrainOptions.of(Optimizer.sgd(0.1f)).batch(50);
+    ModelConfig model = ModelConfig.of(ModelConfig.Type.LR, 2, 1);
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      assertThatThrownBy(() -> Trainer.create(device, PlantedRuns.encoder(both), model, options))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContainingAll("[noise, click], expected one", "Readers.withLabel");
+      DataReader clicks = Readers.withLabel(rows, "click");
+      List<float[]> weights = new ArrayList<>();
+      for (DataReader reader : List.of(clicks, Readers.inMemory(one))) {
+        try (Trainer trainer = Trainer.create(device, PlantedRuns.encoder(one), model, options)) {
+          trainer.fit(reader);
+          weights.add(trainer.network().parameters().getFirst().toArray());
+        }
+      }
+      assertThat(weights.get(0)).isEqualTo(weights.get(1));
     }
   }
 

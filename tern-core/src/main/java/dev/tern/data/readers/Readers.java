@@ -56,6 +56,16 @@ public final class Readers {
     return new ParallelMapReader(batched(source, size, false), schema, map, threads, size);
   }
 
+  /**
+   * The rows of {@code source}, of whose labels only {@code label} is kept. A model has one: to
+   * train on rows with the labels click and sale, take {@code withLabel(rows, "sale")}.
+   *
+   * @throws IllegalArgumentException if no label has that name
+   */
+  public static DataReader withLabel(DataReader source, String label) {
+    return OneLabel.of(source, label);
+  }
+
   /** The rows of {@code source} that {@code filter} keeps. A skip reads them. */
   public static DataReader filtered(DataReader source, RowFilter filter) {
     return new FilteredReader(source, filter);

@@ -31,6 +31,44 @@ final class ReaderRowsTest {
   }
 
   @Test
+  void oneLabelOfSeveralIsKeptAndAllElse() {
+    Schema renamed = NumberedRows.renamed(NumberedRows.SCHEMA, "2");
+    DataReader both =
+        Readers.composed(
+            List.of(
+                NumberedRows.reader(20, 7),
+                Readers.mapped(NumberedRows.reader(20, 3), renamed, NumberedRows::shift)));
+    assertThat(both.schema().labels()).containsExactly("label", "label2");
+    DataReader one = Readers.withLabel(both, "label2");
+    assertThat(one.schema())
+        .isEqualTo(new Schema(List.of("label2"), both.schema().dense(), both.schema().slots()));
+    List<String> all = allTexts(both);
+    both.start(0);
+    List<String> kept = allTexts(one);
+    assertThat(kept).hasSize(20);
+    for (int i = 0; i < 20; i++) {
+      String label = i + ".0";
+      assertThat(all.get(i)).startsWith("[" + label + ", " + label + "]");
+      assertThat(kept.get(i)).isEqualTo("[" + label + "]" + all.get(i).split("\\]", 2)[1]);
+    }
+    DataReader plain = NumberedRows.reader(1, 1);
+    assertThat(Readers.withLabel(plain, "label")).isSameAs(plain);
+    assertThatThrownBy(() -> Readers.withLabel(one, "label"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContainingAll("got the name label", "expected one of [label2]");
+  }
+
+  private static List<String> allTexts(DataReader reader) {
+    List<String> texts = new ArrayList<>();
+    for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+      try (Batch batch = next.get()) {
+        texts.addAll(NumberedRows.texts(batch));
+      }
+    }
+    return texts;
+  }
+
+  @Test
   void shuffleDependsOnSeedEpochAndBlock() {
     List<List<Integer>> orders = new ArrayList<>();
     for (long seed = 0; seed < 2; seed++) {
