@@ -17,10 +17,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rows to score need no label, or may have anything in its place, in every format. */
 final class UnlabelledRowsTest {
@@ -105,5 +108,55 @@ final class UnlabelledRowsTest {
   @Test
   void raw() throws IOException {
     assertScoresAlike("raw", (file, s) -> RawWriter.create(file, RawOptions.floats(s)), true);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"y,a,c", "a,y,c", "a,c,y"})
+  void csvWithoutNamesByTheColumnsThatItHas(String columns) throws IOException {
+    Path labelled = Files.writeString(temp.resolve("labelled.csv"), lines(columns));
+    Path run = temp.resolve("run-lines");
+    List<String> command = new ArrayList<>(List.of("train", config().toString()));
+    for (String value :
+        List.of(
+            "data.format=csv",
+            "data.train=" + labelled,
+            "data.columns=[" + columns + "]",
+            "data.dense.columns=a",
+            "data.sparse.columns=c",
+            "run.dir=" + run)) {
+      command.addAll(List.of("--set", value));
+    }
+    Result trained = tern(command.toArray(String[]::new));
+    assertThat(trained.code()).as(trained.err()).isZero();
+    String expected = predict(run, labelled);
+    for (String order : List.of("a,c", "c,a")) {
+      Path bare = Files.writeString(temp.resolve("bare.csv"), lines(order));
+      Path out = temp.resolve(order + ".csv");
+      String[] predict = {"predict", run.toString(), bare.toString(), "--out", out.toString()};
+      Result unsaid = tern(predict);
+      assertThat(unsaid.code()).isEqualTo(1);
+      assertThat(unsaid.err())
+          .contains("bare.csv: line 1, byte 0: got 2 fields, expected 3 as data.columns lists")
+          .contains("as in data.columns=a,b where it has no label");
+      assertThat(out).doesNotExist();
+      String[] said = Arrays.copyOf(predict, 7);
+      said[5] = "--set";
+      said[6] = "data.columns=" + order;
+      assertThat(tern(said).code()).isZero();
+      assertThat(out).hasContent(expected);
+      Result evaluated = tern("evaluate", run.toString(), bare.toString(), "--set", said[6]);
+      assertThat(evaluated.code()).isEqualTo(1);
+      assertThat(evaluated.err()).contains("bare.csv: got no column y, expected it among [");
+    }
+  }
+
+  /** Row i as {@link #write} has it, its columns in the order of {@code columns}. */
+  private static String lines(String columns) {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < ROWS; i++) {
+      text.append(columns.replace("y", "" + i % 2).replace("a", "" + i).replace("c", "" + i % 7));
+      text.append('\n');
+    }
+    return text.toString();
   }
 }

@@ -32,7 +32,7 @@ final class Checks {
 
   /** Checks of the section {@code data} alone. */
   static void data(Settings settings) {
-    columns(settings);
+    columns(settings, true);
     everyColumnOnce(settings, "data.dense");
     everyColumnOnce(settings, "data.sparse");
   }
@@ -60,10 +60,15 @@ final class Checks {
     }
   }
 
-  /** Each column has one use, and is among the file's columns if they are listed. */
-  static void columns(Settings s) {
+  /**
+   * Each column has one use, and is among the file's columns if they are listed.
+   *
+   * @param labelled whether the label must be, which rows to be scored lack
+   */
+  static void columns(Settings s, boolean labelled) {
     Map<String, String> uses = new LinkedHashMap<>();
-    if (!s.get(DataKeys.FORMAT).equals("criteo-synthetic")) {
+    boolean listed = labelled || s.get(DataKeys.COLUMNS).contains(s.get(DataKeys.LABEL));
+    if (!s.get(DataKeys.FORMAT).equals("criteo-synthetic") && listed) {
       use(s, uses, "data.label.column", List.of(s.get(DataKeys.LABEL)));
     }
     IntStream.range(0, s.groups("data.dense"))

@@ -52,7 +52,7 @@ public record Config(
     }
     Settings settings =
         Settings.resolve(file.toString(), YamlFile.read(text(file), file.toString()), all);
-    Checks.columns(settings);
+    Checks.columns(settings, false); // Where labels are read, the reader misses the column.
     return of(settings);
   }
 

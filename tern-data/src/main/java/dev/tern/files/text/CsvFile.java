@@ -26,6 +26,10 @@ final class CsvFile implements RowSource {
   private final ReadPolicy policy;
   private final TextDictionary dictionary;
   private final NumberParser numbers = new NumberParser();
+
+  /** Whether the columns are listed, as the file does not name them. */
+  private final boolean listed;
+
   private final int width;
   private final Columns columns;
   private final int[] labelFields;
@@ -39,7 +43,7 @@ final class CsvFile implements RowSource {
   private CsvFile(
       Path file,
       CsvInput input,
-      List<String> header,
+      CsvOptions options,
       Columns columns,
       ReadPolicy policy,
       TextDictionary dictionary) {
@@ -48,6 +52,8 @@ final class CsvFile implements RowSource {
     this.columns = columns;
     this.policy = policy;
     this.dictionary = dictionary;
+    listed = !options.header().isEmpty();
+    List<String> header = listed ? options.header() : readHeader(file, input);
     width = header.size();
     labelFields = find(header, columns.labels());
     denseFields = find(header, columns.dense());
@@ -68,8 +74,7 @@ final class CsvFile implements RowSource {
       TextDictionary dictionary) {
     CsvInput input = CsvInput.open(file, options);
     try {
-      List<String> header = options.header().isEmpty() ? readHeader(file, input) : options.header();
-      return new CsvFile(file, input, header, columns, policy, dictionary);
+      return new CsvFile(file, input, options, columns, policy, dictionary);
     } catch (RuntimeException e) {
       input.close();
       throw e;
@@ -175,8 +180,8 @@ final class CsvFile implements RowSource {
     }
     if (input.fields() != width) {
       throw new DataException(
-          "%s: got %s fields, expected %s; mend the line or check the delimiter"
-              .formatted(input.where(input.recordStart()), input.fields(), width));
+          "%s: got %s fields, expected %s%s"
+              .formatted(input.where(input.recordStart()), input.fields(), width, widthAdvice()));
     }
     for (int i = 0; i < labelFields.length; i++) {
       batch.setLabel(i, label(labelFields[i], i));
@@ -187,6 +192,13 @@ final class CsvFile implements RowSource {
     for (int slot = 0; slot < sparseFields.length; slot++) {
       addIds(batch, slot, sparseFields[slot]);
     }
+  }
+
+  private String widthAdvice() {
+    return listed
+        ? " as data.columns lists; mend the line, check the delimiter, or list the columns of this"
+            + " file alone, as in data.columns=a,b where it has no label"
+        : "; mend the line or check the delimiter";
   }
 
   private float label(int field, int column) {
