@@ -308,7 +308,8 @@ final class DataSource {
 
   private CsvOptions csvOptions() {
     DataConfig.Csv csv = config.csv();
-    return new CsvOptions(csv.delimiter(), csv.columns(), csv.trim(), csv.quotes());
+    return new CsvOptions(
+        csv.delimiter(), csv.columns(), csv.trim(), csv.quotes(), csv.escapes(), config.text());
   }
 
   private DataReader libsvm(List<Path> files) {
@@ -325,7 +326,8 @@ final class DataSource {
         config.format().equals("libffm"),
         libsvm.names(),
         libsvm.skipUnnamed(),
-        libsvm.ignoreValues());
+        libsvm.ignoreValues(),
+        config.text());
   }
 
   /** The columns as named; features that are no numbers are ids, whatever their column's name. */
@@ -336,7 +338,11 @@ final class DataSource {
     return fields || !named.sparse().isEmpty() || !ids
         ? named
         : new Columns(
-            named.labels(), named.positive(), named.dense(), List.of(SparseColumn.id("features")));
+            named.labels(),
+            named.positive(),
+            named.dense(),
+            List.of(SparseColumn.unsigned("features")),
+            named.missing());
   }
 
   private DataReader parquet(List<Path> files) {
@@ -364,11 +370,15 @@ final class DataSource {
     List<SparseColumn> sparse = new ArrayList<>();
     for (DataConfig.Sparse group : config.sparse()) {
       for (String name : group.columns()) {
-        sparse.add(new SparseColumn(name, group.text(), group.separator()));
+        sparse.add(new SparseColumn(name, group.values(), group.separator()));
       }
     }
     return new Columns(
-        List.of(config.label()), Set.copyOf(config.positive()), denseNames(), sparse);
+        List.of(config.label()),
+        Set.copyOf(config.positive()),
+        denseNames(),
+        sparse,
+        Set.copyOf(config.missing()));
   }
 
   private Columns columns(FeatureEncoder encoder) {
@@ -383,7 +393,8 @@ final class DataSource {
         List.of(config.label()),
         Set.copyOf(config.positive()),
         encoder.rawSchema().dense(),
-        sparse);
+        sparse,
+        Set.copyOf(config.missing()));
   }
 
   private List<String> denseNames() {

@@ -12,14 +12,29 @@ import java.util.Set;
  * @param positive texts that mean label 1, all others meaning 0; empty: a label is a number
  * @param dense numeric columns, in order; an empty field is a missing number, NaN
  * @param sparse columns that become slots, in order
+ * @param missing texts that say that a value is missing, as in {@code NA}: a field that is one of
+ *     them, between its quotes if it has some, is read as an empty field, a value of a field with
+ *     several is left out, and a label is a fault. Compared as written, before escapes are taken
+ *     away. In Parquet texts alone are compared
  */
 public record Columns(
-    List<String> labels, Set<String> positive, List<String> dense, List<SparseColumn> sparse) {
+    List<String> labels,
+    Set<String> positive,
+    List<String> dense,
+    List<SparseColumn> sparse,
+    Set<String> missing) {
   public Columns {
     labels = List.copyOf(labels);
     positive = Set.copyOf(positive);
     dense = List.copyOf(dense);
     sparse = List.copyOf(sparse);
+    missing = Set.copyOf(missing);
+  }
+
+  /** Columns in which an empty field alone is missing. */
+  public Columns(
+      List<String> labels, Set<String> positive, List<String> dense, List<SparseColumn> sparse) {
+    this(labels, positive, dense, sparse, Set.of());
   }
 
   /** The columns a {@code CsvWriter} of {@code schema} writes: numbers and integer ids. */
@@ -35,7 +50,12 @@ public record Columns(
 
   /** These columns without labels. */
   public Columns withoutLabels() {
-    return new Columns(List.of(), Set.of(), dense, sparse);
+    return new Columns(List.of(), Set.of(), dense, sparse, missing);
+  }
+
+  /** These columns, and a field that is one of {@code texts} is missing. */
+  public Columns withMissing(Set<String> texts) {
+    return new Columns(labels, positive, dense, sparse, texts);
   }
 
   /** The rows a reader of these columns delivers. */

@@ -6,32 +6,59 @@ import java.util.Objects;
  * A column of a text or Parquet file that becomes a slot.
  *
  * @param name the column's name
- * @param text true: each value is text and becomes its 64-bit hash; false: each value is a 64-bit
- *     integer, taken verbatim (signed, or unsigned up to 2<sup>64</sup> - 1)
+ * @param values what each value is
  * @param separator between the values of one field; empty says one value per field. A field with no
  *     bytes is one id, the hash of "", in a text column of one value, and no ids in all others
  */
-public record SparseColumn(String name, boolean text, String separator) {
+public record SparseColumn(String name, Values values, String separator) {
   /** What {@code CsvWriter} puts between the ids of one field. */
   public static final String SEPARATOR = "|";
 
+  /**
+   * What a value of a field is. An id is its 64 bits, so a column is signed or unsigned, not both.
+   */
+  public enum Values {
+    /** Text, which becomes its 64-bit hash. */
+    TEXT,
+    /** An integer from -2<sup>63</sup> to 2<sup>63</sup> - 1, taken verbatim. */
+    SIGNED,
+    /** An integer from 0 to 2<sup>64</sup> - 1, taken verbatim. */
+    UNSIGNED
+  }
+
   public SparseColumn {
     Objects.requireNonNull(name, "name");
+    Objects.requireNonNull(values, "values");
     Objects.requireNonNull(separator, "separator");
+  }
+
+  /** Texts, or signed integers. */
+  public SparseColumn(String name, boolean text, String separator) {
+    this(name, text ? Values.TEXT : Values.SIGNED, separator);
   }
 
   /** One text value per field. */
   public static SparseColumn text(String name) {
-    return new SparseColumn(name, true, "");
+    return new SparseColumn(name, Values.TEXT, "");
   }
 
-  /** One integer id per field. */
+  /** One integer id per field, signed. */
   public static SparseColumn id(String name) {
-    return new SparseColumn(name, false, "");
+    return new SparseColumn(name, Values.SIGNED, "");
+  }
+
+  /** One integer id per field, unsigned. */
+  public static SparseColumn unsigned(String name) {
+    return new SparseColumn(name, Values.UNSIGNED, "");
+  }
+
+  /** Whether each value is text. */
+  public boolean text() {
+    return values == Values.TEXT;
   }
 
   /** True where every row holds exactly one id. */
   boolean oneHot() {
-    return text && separator.isEmpty();
+    return text() && separator.isEmpty();
   }
 }

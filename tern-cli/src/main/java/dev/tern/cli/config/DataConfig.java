@@ -1,5 +1,8 @@
 package dev.tern.cli.config;
 
+import dev.tern.files.SparseColumn;
+import dev.tern.files.text.TextOptions;
+import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -16,12 +19,14 @@ import java.util.stream.IntStream;
  * @param eval evaluation files or patterns; empty for no evaluation
  * @param threads threads that read
  * @param mostBad bad records to leave out before one is an error; none where the first is
+ * @param text what the lines of text files are written in, and which are no records
  * @param csv what CSV files need
  * @param libsvm what LIBSVM and LIBFFM files need
  * @param binary what Norm and Raw files need
  * @param synthetic what generated rows need
  * @param label column of the label
  * @param positive texts that mean a positive label; empty where the column holds 0 and 1
+ * @param missing texts that mean a missing value
  * @param dense groups of columns of numbers; empty for none, or in files that know their columns
  *     for all
  * @param sparse groups of columns of categories or ids; empty as for {@code dense}
@@ -32,12 +37,14 @@ public record DataConfig(
     List<Path> eval,
     int threads,
     OptionalInt mostBad,
+    TextOptions text,
     Csv csv,
     Libsvm libsvm,
     Binary binary,
     Synthetic synthetic,
     String label,
     List<String> positive,
+    List<String> missing,
     List<Dense> dense,
     List<Sparse> sparse) {
   /**
@@ -47,8 +54,10 @@ public record DataConfig(
    * @param delimiter what separates fields
    * @param trim whether spaces around fields are dropped
    * @param quotes whether fields may be quoted
+   * @param escapes whether a backslash makes what follows a part of the field
    */
-  public record Csv(List<String> columns, char delimiter, boolean trim, boolean quotes) {}
+  public record Csv(
+      List<String> columns, String delimiter, boolean trim, boolean quotes, boolean escapes) {}
 
   /**
    * LIBSVM and LIBFFM files.
@@ -94,7 +103,7 @@ public record DataConfig(
    *
    * @param columns names; empty for all that the file has and no other group names
    * @param encode {@code vocabulary}, {@code hash} or {@code id}
-   * @param text whether values are text, or integers
+   * @param values what each value is
    * @param buckets of {@code hash}; 0 for all 64 bits
    * @param minCount times a value must occur in training to enter the vocabulary
    * @param table column whose table these use; empty for a table each
@@ -104,12 +113,17 @@ public record DataConfig(
   public record Sparse(
       List<String> columns,
       String encode,
-      boolean text,
+      SparseColumn.Values values,
       long buckets,
       long minCount,
       String table,
       String separator,
-      int hotness) {}
+      int hotness) {
+    /** Whether values are text. */
+    public boolean text() {
+      return values == SparseColumn.Values.TEXT;
+    }
+  }
 
   /**
    * Reads the section {@code data} alone and ignores the other sections.
@@ -136,11 +150,16 @@ public record DataConfig(
         s.get(DataKeys.BAD_RECORDS).equals("skip")
             ? OptionalInt.of(s.get(DataKeys.MOST_BAD).intValue())
             : OptionalInt.empty(),
+        new TextOptions(
+            s.get(DataKeys.SKIP_LINES).intValue(),
+            s.get(DataKeys.COMMENT),
+            Charset.forName(s.get(DataKeys.ENCODING).replace("latin-1", "iso-8859-1"))),
         new Csv(
             s.get(DataKeys.COLUMNS),
             s.get(DataKeys.DELIMITER),
             s.get(DataKeys.TRIM),
-            s.get(DataKeys.QUOTES)),
+            s.get(DataKeys.QUOTES),
+            s.get(DataKeys.ESCAPES).equals("backslash")),
         new Libsvm(
             s.get(DataKeys.COLUMNS),
             s.get(DataKeys.UNNAMED).equals("skip"),
@@ -156,6 +175,7 @@ public record DataConfig(
             s.get(DataKeys.SCALE)),
         s.get(DataKeys.LABEL),
         s.get(DataKeys.POSITIVE),
+        s.get(DataKeys.MISSING_VALUES),
         IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
         IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList());
   }
@@ -169,17 +189,32 @@ public record DataConfig(
   }
 
   private static Sparse sparse(Settings s, int i) {
-    boolean fields = List.of("csv", "parquet").contains(s.get(DataKeys.FORMAT));
     String encode = s.get(DataKeys.ENCODE, i);
     return new Sparse(
         s.get(DataKeys.SPARSE_COLUMNS, i),
         encode,
-        fields && !encode.equals("id") && s.get(DataKeys.VALUES, i).equals("text"),
+        values(s, i),
         s.get(DataKeys.SPARSE_BUCKETS, i),
         s.get(DataKeys.MIN_COUNT, i),
         s.get(DataKeys.TABLE, i),
         s.get(DataKeys.SEPARATOR, i),
         s.get(DataKeys.HOTNESS, i).intValue());
+  }
+
+  private static SparseColumn.Values values(Settings s, int i) {
+    return switch (s.get(DataKeys.FORMAT)) {
+      case "csv", "parquet" ->
+          switch (s.get(DataKeys.VALUES, i)) {
+            case "unsigned" -> SparseColumn.Values.UNSIGNED;
+            case "integer" -> SparseColumn.Values.SIGNED;
+            default ->
+                s.get(DataKeys.ENCODE, i).equals("id")
+                    ? SparseColumn.Values.SIGNED
+                    : SparseColumn.Values.TEXT;
+          };
+      case "libsvm", "libffm" -> SparseColumn.Values.UNSIGNED;
+      default -> SparseColumn.Values.SIGNED;
+    };
   }
 
   /** The data in one line. */

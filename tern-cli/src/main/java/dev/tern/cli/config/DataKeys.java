@@ -63,8 +63,13 @@ final class DataKeys {
                   + " numbers.")
           .when(FORMAT, "csv", "libsvm", "libffm")
           .reading();
-  static final Key<Character> DELIMITER =
-      KEYS.key("data.delimiter", new Kind.Letter(), ',', "What separates fields.")
+  static final Key<String> DELIMITER =
+      KEYS.key(
+              "data.delimiter",
+              new Kind.Delimiter(),
+              ",",
+              "What separates fields: 1 to 16 characters; tab, space, or a code as in \\u0001 stand"
+                  + " for one.")
           .when(FORMAT, "csv")
           .reading();
   static final Key<Boolean> QUOTES =
@@ -75,9 +80,52 @@ final class DataKeys {
               "Fields may be in double quotes; false takes a quote as it is.")
           .when(FORMAT, "csv")
           .reading();
+  static final Key<String> ESCAPES =
+      KEYS.key(
+              "data.escapes",
+              Kind.Choice.of("none", "backslash"),
+              "none",
+              "What makes a quote, a delimiter or an end of line a part of a field, beside quotes"
+                  + " around it; backslash as Spark, Hive and MySQL write it.")
+          .when(FORMAT, "csv")
+          .reading();
   static final Key<Boolean> TRIM =
       KEYS.key("data.trim", new Kind.Flag(), true, "Spaces around fields are dropped.")
           .when(FORMAT, "csv")
+          .reading();
+  static final Key<Long> SKIP_LINES =
+      KEYS.key(
+              "data.skip_lines",
+              new Kind.Whole(0, 1 << 20),
+              0L,
+              "Lines at the beginning of each file that are left out, whatever they hold; the next"
+                  + " one is the first.")
+          .when(FORMAT, "csv", "libsvm", "libffm")
+          .reading();
+  static final Key<String> COMMENT =
+      KEYS.key(
+              "data.comment",
+              new Kind.Text("what a comment begins with", true),
+              "",
+              "Lines that begin with it are left out; none for no comments.")
+          .when(FORMAT, "csv")
+          .reading();
+  static final Key<String> ENCODING =
+      KEYS.key(
+              "data.encoding",
+              Kind.Choice.of("utf-8", "latin-1", "windows-1252", "utf-16", "utf-16le", "utf-16be"),
+              "utf-8",
+              "What the characters of the files are written in.")
+          .when(FORMAT, "csv", "libsvm", "libffm")
+          .reading();
+  static final Key<List<String>> MISSING_VALUES =
+      KEYS.key(
+              "data.missing_values",
+              new Kind.Texts("a list of texts"),
+              List.of(),
+              "Texts that mean a missing value, as an empty field does. In libsvm and libffm of"
+                  + " numbers, in parquet of texts.")
+          .when(FORMAT, "csv", "libsvm", "libffm", "parquet")
           .reading();
   static final Key<String> UNNAMED =
       KEYS.key(
@@ -189,9 +237,10 @@ final class DataKeys {
   static final Key<String> VALUES =
       KEYS.key(
               "data.sparse.values",
-              Kind.Choice.of("text", "integer"),
+              Kind.Choice.of("text", "integer", "unsigned"),
               "text",
-              "What the fields hold; with encode id always integers.")
+              "What the fields hold: texts, integers below 2^63, or unsigned ones below 2^64; with"
+                  + " encode id always integers.")
           .when(FORMAT, "csv", "parquet")
           .reading();
   static final Key<Long> SPARSE_BUCKETS =

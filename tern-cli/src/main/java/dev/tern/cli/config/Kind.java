@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -70,27 +71,52 @@ sealed interface Kind<T> {
     }
   }
 
-  /** One character that separates fields; {@code tab} stands for a tab. */
-  record Letter() implements Kind<Character> {
+  /**
+   * What separates fields; {@code tab} and {@code space} stand for one, and {@code \\u0001} for the
+   * character of this code.
+   */
+  record Delimiter() implements Kind<String> {
+    private static final Pattern CODE =
+        Pattern.compile("\\\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))");
+
     @Override
-    public Optional<Character> read(Raw raw) {
-      return switch (raw) {
-        case Raw.Scalar(String text, Raw.Source _) when text.equals("tab") || text.equals("\\t") ->
-            Optional.of('\t');
-        case Raw.Scalar(String text, Raw.Source _) when text.length() == 1 ->
-            Optional.of(text.charAt(0)).filter(CsvOptions::isDelimiter);
-        default -> Optional.empty();
+    public Optional<String> read(Raw raw) {
+      return raw instanceof Raw.Scalar(String text, Raw.Source _)
+          ? Optional.of(meant(text)).filter(CsvOptions::isDelimiter)
+          : Optional.empty();
+    }
+
+    private static String meant(String text) {
+      return switch (text) {
+        case "tab", "\\t" -> "\t";
+        case "space" -> " ";
+        default -> CODE.matcher(text).replaceAll(code -> Matcher.quoteReplacement(character(code)));
+      };
+    }
+
+    private static String character(MatchResult code) {
+      String digits = code.group(1) == null ? code.group(2) : code.group(1);
+      return String.valueOf((char) Integer.parseInt(digits, 16));
+    }
+
+    @Override
+    public String write(String value) {
+      return switch (value) {
+        case "\t" -> "tab";
+        case " " -> "space";
+        default -> {
+          StringBuilder text = new StringBuilder();
+          for (char c : value.toCharArray()) {
+            text.append(c > ' ' && c < 127 ? String.valueOf(c) : "\\u%04x".formatted((int) c));
+          }
+          yield YamlText.quote(text.toString());
+        }
       };
     }
 
     @Override
-    public String write(Character value) {
-      return value == '\t' ? "tab" : YamlText.quote(value.toString());
-    }
-
-    @Override
     public String expected() {
-      return "one character that no number holds, or tab";
+      return "1 to 16 characters that no number holds, tab, space, or codes as in \\u0001";
     }
   }
 

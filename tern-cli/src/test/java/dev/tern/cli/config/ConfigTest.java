@@ -1,5 +1,7 @@
 package dev.tern.cli.config;
 
+import static dev.tern.files.SparseColumn.Values.TEXT;
+import static dev.tern.files.SparseColumn.Values.UNSIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,11 +11,13 @@ import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
+import dev.tern.files.text.TextOptions;
 import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.train.TrainOptions;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -53,7 +57,7 @@ final class ConfigTest {
     assertThat(config.data().sparse())
         .containsExactly(
             new DataConfig.Sparse(
-                List.of("workclass", "education"), "vocabulary", true, 0, 1, "", "", 0));
+                List.of("workclass", "education"), "vocabulary", TEXT, 0, 1, "", "", 0));
     assertThat(config.model().hidden()).containsExactly(128, 64);
     assertThat(config.model().style().dropout()).isEqualTo(0.1f);
     assertThat(config.run().dir()).isEqualTo(Path.of("runs/census").toAbsolutePath());
@@ -283,8 +287,8 @@ final class ConfigTest {
     Config config = Config.parse(yaml, "two.yaml", List.of());
     assertThat(config.data().sparse())
         .containsExactly(
-            new DataConfig.Sparse(List.of("workclass"), "hash", true, 100, 1, "", "", 0),
-            new DataConfig.Sparse(List.of("education"), "vocabulary", true, 0, 1, "", "|", 0));
+            new DataConfig.Sparse(List.of("workclass"), "hash", TEXT, 100, 1, "", "", 0),
+            new DataConfig.Sparse(List.of("education"), "vocabulary", TEXT, 0, 1, "", "|", 0));
     assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
   }
 
@@ -310,10 +314,49 @@ final class ConfigTest {
     assertThat(config.data().sparse().getFirst())
         .isEqualTo(
             new DataConfig.Sparse(
-                List.of("workclass", "education"), "hash", true, 7, 1, "", "", 0));
+                List.of("workclass", "education"), "hash", TEXT, 7, 1, "", "", 0));
     assertThat(config.train().memory()).isEqualTo(512L << 20);
     assertThat(config.train().options().evaluateEvery()).isEqualTo(50);
-    assertThat(config.data().csv().delimiter()).isEqualTo('\t');
+    assertThat(config.data().csv().delimiter()).isEqualTo("\t");
+    assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
+  }
+
+  @Test
+  void howTextIsWrittenDownIsRead() {
+    Config config =
+        census(
+            "data.delimiter=\\u0001",
+            "data.skip_lines=1",
+            "data.comment=#",
+            "data.encoding=latin-1",
+            "data.escapes=backslash",
+            "data.missing_values=?,NA,NULL,\\N",
+            "data.sparse.encode=id",
+            "data.sparse.values=unsigned");
+    assertThat(config.data().csv().delimiter()).isEqualTo("\u0001");
+    assertThat(config.data().csv().escapes()).isTrue();
+    assertThat(config.data().text())
+        .isEqualTo(new TextOptions(1, "#", StandardCharsets.ISO_8859_1));
+    assertThat(config.data().missing()).containsExactly("?", "NA", "NULL", "\\N");
+    assertThat(config.data().sparse().getFirst().values()).isEqualTo(UNSIGNED);
+    assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
+  }
+
+  @Test
+  void markersOfMissingValuesAreTheirTextsWhateverYamlMakesOfThem() {
+    String yaml =
+        CENSUS.replace("  format: csv", "  format: csv\n  missing_values: [NULL, ~, NA, \"\", 0x]");
+    assertThat(Config.parse(yaml, "census.yaml", List.of()).data().missing())
+        .containsExactly("NULL", "~", "NA", "", "0x");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {"tab;9", "\\t;9", "space;32", "\\u0001;1", "\\x02;2", "|;124", "\u0001;1"})
+  void oneCharacterDelimitsByItsNameOrItsCode(String written, int code) {
+    Config config = census("data.delimiter=" + written);
+    assertThat(config.data().csv().delimiter()).isEqualTo(String.valueOf((char) code));
     assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
   }
 
@@ -443,8 +486,8 @@ final class ConfigTest {
           model.cross_layers=2 | got model.cross_layers, expected it only where model.type is dcn or dcnv2, but that is deepfm
           data.columns=[a      | got broken YAML
           data.train=          | data.train: got nothing, expected a path or a list of paths
-          data.delimiter=5     | data.delimiter: got 5, expected one character that no number holds, or tab
-          data.delimiter="     | data.delimiter: got ", expected one character
+          data.delimiter=5     | data.delimiter: got 5, expected 1 to 16 characters that no number holds, tab, space,
+          data.delimiter="     | data.delimiter: got ", expected 1 to 16 characters
           data.unnamed=skip    | got data.unnamed, expected it only where data.format is libsvm or libffm, but that is csv
           data.dense.columns=C5..C1 | data.dense.columns: got the list [C5..C1], expected a list of names
           """)

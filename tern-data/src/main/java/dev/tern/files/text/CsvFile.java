@@ -36,8 +36,10 @@ final class CsvFile implements RowSource {
   private final int[] denseFields;
   private final int[] sparseFields;
   private final byte[][] positive;
+  private final byte[][] missing;
   private final byte[][] separators;
   private final boolean[] texts;
+  private final boolean[] unsigned;
   private byte[] unescaped = new byte[256];
 
   private CsvFile(
@@ -59,9 +61,12 @@ final class CsvFile implements RowSource {
     denseFields = find(header, columns.dense());
     sparseFields = find(header, columns.sparse().stream().map(SparseColumn::name).toList());
     positive = utf8(columns.positive());
+    missing = utf8(columns.missing());
     texts = new boolean[sparseFields.length];
+    unsigned = new boolean[sparseFields.length];
     for (int slot = 0; slot < texts.length; slot++) {
       texts[slot] = columns.sparse().get(slot).text();
+      unsigned[slot] = columns.sparse().get(slot).values() == SparseColumn.Values.UNSIGNED;
     }
     separators = columns.sparse().stream().map(c -> utf8(c.separator())).toArray(byte[][]::new);
   }
@@ -204,6 +209,11 @@ final class CsvFile implements RowSource {
   private float label(int field, int column) {
     int from = input.start(field);
     int to = input.end(field);
+    if (isMissing(from, to)) {
+      throw new DataException(
+          "%s: got %s, which says that the label is missing, expected a label; leave the row out"
+              .formatted(where(field, columns.labels().get(column)), shown(from, to)));
+    }
     if (positive.length > 0) {
       return input.escaped(field)
           ? positive(unescape(from, to))
@@ -233,10 +243,15 @@ final class CsvFile implements RowSource {
     return false;
   }
 
+  /** Whether {@code [from, to)} of the buffer are a text that says that a value is missing. */
+  private boolean isMissing(int from, int to) {
+    return missing.length > 0 && isOneOf(missing, input.bytes(), from, to);
+  }
+
   private float dense(int field, int column) {
     int from = input.start(field);
     int to = input.end(field);
-    if (from == to) {
+    if (from == to || isMissing(from, to)) {
       return Float.NaN;
     }
     if (!numbers.parseFloat(input.bytes(), from, to)) {
@@ -254,7 +269,9 @@ final class CsvFile implements RowSource {
     byte[] bytes = input.bytes();
     int from = input.start(field);
     int to = input.end(field);
-    if (input.escaped(field)) {
+    if (isMissing(from, to)) {
+      to = from;
+    } else if (input.escaped(field)) {
       to = unescape(from, to);
       bytes = unescaped;
       from = 0;
@@ -268,7 +285,9 @@ final class CsvFile implements RowSource {
     }
     for (int start = from; from < to && start <= to; ) {
       int end = indexOf(bytes, start, to, separator);
-      addId(batch, slot, field, bytes, start, end);
+      if (missing.length == 0 || !isOneOf(missing, bytes, start, end)) {
+        addId(batch, slot, field, bytes, start, end);
+      }
       start = end + separator.length;
     }
   }
@@ -279,6 +298,10 @@ final class CsvFile implements RowSource {
       dictionary.saw(hash, bytes, from, to);
       batch.addId(slot, hash);
     } else if (numbers.parseInteger(bytes, from, to)) {
+      // Only a negative id, or one from 2^63 on, is below 0.
+      if (numbers.integer() < 0 && (bytes[from] == '-') == unsigned[slot]) {
+        throw badSign(slot, field);
+      }
       batch.addId(slot, numbers.integer());
     } else {
       throw new DataException(
@@ -287,6 +310,20 @@ final class CsvFile implements RowSource {
                   where(field, columns.sparse().get(slot).name()),
                   shown(input.start(field), input.end(field))));
     }
+  }
+
+  private DataException badSign(int slot, int field) {
+    String expected =
+        unsigned[slot]
+            ? "an integer of 0 or more by data.sparse.values: unsigned; mend it, or read the column"
+                + " as integer"
+            : "an integer below 2^63; for ids up to 2^64 - 1 set data.sparse.values: unsigned";
+    return new DataException(
+        "%s: got %s, expected %s"
+            .formatted(
+                where(field, columns.sparse().get(slot).name()),
+                shown(input.start(field), input.end(field)),
+                expected));
   }
 
   /** Where {@code separator} next starts, else {@code to}. */
@@ -299,21 +336,12 @@ final class CsvFile implements RowSource {
     return to;
   }
 
-  /** Copies a field to {@link #unescaped}, each doubled quote as one; returns its length. */
+  /** Copies a field to {@link #unescaped} as it is meant; returns its length. */
   private int unescape(int from, int to) {
     if (unescaped.length < to - from) {
       unescaped = new byte[2 * (to - from)];
     }
-    byte[] bytes = input.bytes();
-    int length = 0;
-    for (int i = from; i < to; i++) {
-      unescaped[length] = bytes[i];
-      length++;
-      if (bytes[i] == '"') {
-        i++;
-      }
-    }
-    return length;
+    return input.unescape(from, to, unescaped);
   }
 
   private String where(int field, String column) {

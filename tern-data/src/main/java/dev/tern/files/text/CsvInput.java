@@ -22,9 +22,21 @@ final class CsvInput implements AutoCloseable {
       "; mend the line, or set quotes (data.quotes) to false where they are plain characters";
 
   private final TextBytes text;
+
+  /** The first byte of what separates fields, and all of them. */
   private final byte delimiter;
+
+  private final byte[] delimiterBytes;
   private final boolean trim;
   private final boolean quotes;
+  private final boolean escapes;
+
+  /** Whether the eight bytes of a word tell where a field ends, without what surrounds them. */
+  private final boolean simple;
+
+  private final byte[] comment;
+  private final boolean spaceDelimits;
+  private final boolean tabDelimits;
   private final long delimiters;
 
   private byte[] buffer;
@@ -49,15 +61,30 @@ final class CsvInput implements AutoCloseable {
     limit = text.limit();
     drained = text.drained();
     position = text.start();
-    delimiter = (byte) options.delimiter();
+    nextLine = 1L + options.text().skipLines();
+    delimiterBytes = options.delimiter().getBytes(StandardCharsets.UTF_8);
+    delimiter = delimiterBytes[0];
     delimiters = ByteWords.repeat(delimiter);
+    spaceDelimits = options.delimiter().indexOf(' ') >= 0;
+    tabDelimits = options.delimiter().indexOf('\t') >= 0;
     trim = options.trim();
     quotes = options.quotes();
+    escapes = options.escapes();
+    simple = delimiterBytes.length == 1 && !escapes;
+    comment = options.text().comment().getBytes(StandardCharsets.UTF_8);
   }
 
   static CsvInput open(Path file, CsvOptions options) {
-    TextBytes text = TextBytes.open(file, "look for a quote left open, or turn quotes off");
-    return new CsvInput(text, options);
+    TextOptions lines = options.text();
+    TextBytes text =
+        TextBytes.open(file, lines.encoding(), "look for a quote left open, or turn quotes off");
+    try {
+      text.skipLines(lines.skipLines());
+      return new CsvInput(text, options);
+    } catch (RuntimeException e) {
+      text.close();
+      throw e;
+    }
   }
 
   /**
@@ -88,12 +115,48 @@ final class CsvInput implements AutoCloseable {
     if (record == limit && !fill()) {
       return false;
     }
+    if (comment.length > 0 && !passComments()) {
+      return false;
+    }
     while (!scanPlain() && !scan()) {
       if (!fill()) {
         throw new IllegalStateException("csv: a record at the end of a file must be complete");
       }
     }
     return true;
+  }
+
+  /** Passes over lines that are comments, quotes in them too; false at the end of the file. */
+  private boolean passComments() {
+    while (isComment()) {
+      int length = 0;
+      while ((record + length < limit || fill()) && buffer[record + length] != '\n') {
+        length++;
+      }
+      position = Math.min(record + length + 1, limit);
+      record = position;
+      line++;
+      if (record == limit && !fill()) {
+        nextLine = line;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether a comment begins at {@link #record}; reads on where the buffer cannot tell. */
+  private boolean isComment() {
+    boolean more = true;
+    while (limit - record < comment.length && more) {
+      more = fill();
+    }
+    return startsWith(comment, record);
+  }
+
+  /** Whether all of {@code bytes} stand at {@code at} and before the limit. */
+  private boolean startsWith(byte[] bytes, int at) {
+    return at + bytes.length <= limit
+        && Arrays.equals(buffer, at, at + bytes.length, bytes, 0, bytes.length);
   }
 
   /** Moves the current record to the front and reads more behind it; false at the end of file. */
@@ -115,7 +178,10 @@ final class CsvInput implements AutoCloseable {
    */
   long skipPlain(long most) {
     long skipped = 0;
-    while (skipped < most) {
+    while (skipped < most && !escapes) {
+      if (comment.length > 0 && startsWith(comment, position)) {
+        break;
+      }
       int p = skipSpaces(position);
       if (p == limit || buffer[p] == '\n' || buffer[p] == '\r') {
         break;
@@ -133,11 +199,14 @@ final class CsvInput implements AutoCloseable {
 
   /**
    * Scans one record as {@link #scan} does, eight bytes at a time; false where it must: at a quote,
-   * or near the end of the buffer.
+   * near the end of the buffer, or where a delimiter is more than a byte or may be escaped.
    */
   private boolean scanPlain() {
     fields = 0;
     problem = "";
+    if (!simple) {
+      return false;
+    }
     int start = record;
     for (int p = record; p <= limit - Long.BYTES; p += Long.BYTES) {
       long word = ByteWords.word(buffer, p);
@@ -177,8 +246,8 @@ final class CsvInput implements AutoCloseable {
       if (p < 0 || (p == limit && !drained)) {
         return false;
       }
-      more = p < limit && buffer[p] == delimiter;
-      p = p < limit ? p + 1 : p;
+      more = isDelimiter(p);
+      p = more ? p + delimiterBytes.length : Math.min(p + 1, limit);
     }
     endRecord(nextLine, p);
     return true;
@@ -187,8 +256,14 @@ final class CsvInput implements AutoCloseable {
   /** Scans an unquoted field; returns the position of what ends it. */
   private int plain(int start) {
     byte[] bytes = buffer;
+    boolean escape = false;
     int p = start;
-    while (p < limit && bytes[p] != delimiter && bytes[p] != '\n') {
+    while (p < limit && bytes[p] != '\n' && !isDelimiter(p)) {
+      if (bytes[p] == '\\' && escapes) {
+        escape = true;
+        p = afterEscape(p);
+        continue;
+      }
       if (bytes[p] == '"' && quotes) {
         fault(
             "got a quote inside an unquoted field, expected \"\" in a quoted one" + QUOTES_OFF, p);
@@ -196,7 +271,24 @@ final class CsvInput implements AutoCloseable {
       p++;
     }
     addPlain(start, p);
+    escaped[fields - 1] = escape;
     return p;
+  }
+
+  /** Whether what separates fields begins at {@code p}. */
+  private boolean isDelimiter(int p) {
+    return p < limit
+        && buffer[p] == delimiter
+        && (delimiterBytes.length == 1 || startsWith(delimiterBytes, p));
+  }
+
+  /** Where the scan goes on behind the backslash at {@code p}. */
+  private int afterEscape(int p) {
+    int end = p + 1 + CsvEscapes.length(buffer, p + 1, limit, delimiterBytes);
+    if (end > p + 1 && buffer[end - 1] == '\n') {
+      nextLine++;
+    }
+    return end;
   }
 
   /** Adds the unquoted field that ends at {@code p}, without what surrounds it. */
@@ -229,6 +321,11 @@ final class CsvInput implements AutoCloseable {
       if (p == limit) {
         return unclosed(quote);
       }
+      if (bytes[p] == '\\' && escapes) {
+        doubled = true;
+        p = afterEscape(p);
+        continue;
+      }
       if (bytes[p] == '\n') {
         nextLine++;
       } else if (bytes[p] == '"') {
@@ -259,7 +356,7 @@ final class CsvInput implements AutoCloseable {
   private int afterQuote(int start) {
     int p = trim ? skipSpaces(start) : start;
     int after = p;
-    while (p < limit && buffer[p] != delimiter && buffer[p] != '\n') {
+    while (p < limit && buffer[p] != '\n' && !isDelimiter(p)) {
       p++;
     }
     boolean onlyReturn =
@@ -279,7 +376,7 @@ final class CsvInput implements AutoCloseable {
   }
 
   private boolean isSpace(byte value) {
-    return value == ' ' || (value == '\t' && delimiter != '\t');
+    return (value == ' ' && !spaceDelimits) || (value == '\t' && !tabDelimits);
   }
 
   private void fault(String message, int at) {
@@ -319,7 +416,7 @@ final class CsvInput implements AutoCloseable {
     return ends[index];
   }
 
-  /** True where a field still holds doubled quotes that stand for one. */
+  /** True where a field still holds doubled quotes that stand for one, or backslashes. */
   boolean escaped(int index) {
     return escaped[index];
   }
@@ -338,11 +435,22 @@ final class CsvInput implements AutoCloseable {
     return record;
   }
 
+  /** Copies {@code [from, to)} of an {@link #escaped} field to {@code out} as it is meant. */
+  int unescape(int from, int to, byte[] out) {
+    return escapes
+        ? CsvEscapes.unescape(buffer, from, to, delimiterBytes, quotes, out)
+        : CsvEscapes.unquote(buffer, from, to, out);
+  }
+
   /** The text of field {@code index}. */
   String text(int index) {
-    String field =
-        new String(buffer, starts[index], ends[index] - starts[index], StandardCharsets.UTF_8);
-    return escaped[index] ? field.replace("\"\"", "\"") : field;
+    int from = starts[index];
+    int length = ends[index] - from;
+    if (!escaped[index]) {
+      return new String(buffer, from, length, StandardCharsets.UTF_8);
+    }
+    byte[] field = new byte[length];
+    return new String(field, 0, unescape(from, from + length, field), StandardCharsets.UTF_8);
   }
 
   /** File, line and byte offset of a position in the buffer, for messages. */

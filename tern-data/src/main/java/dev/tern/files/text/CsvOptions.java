@@ -1,32 +1,67 @@
 package dev.tern.files.text;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * How a CSV file is written down. Lines end with LF or CRLF; gzip files are known by their first
  * bytes.
  *
- * @param delimiter between fields: an ASCII character, most often ',' or TAB
+ * @param delimiter between fields: 1 to 16 characters, most often {@code ,} or TAB; see {@link
+ *     #isDelimiter}
  * @param header names of the columns where the files do not hold them; empty: the first line of
  *     each file names its columns
- * @param trim drops spaces (and TABs unless they delimit) around unquoted fields, as Census data
- *     have
+ * @param trim drops spaces and TABs around unquoted fields, as Census data have, but none that the
+ *     delimiter holds
  * @param quotes fields may be quoted as in RFC 4180; false: a quote is a character like any other
+ * @param escapes a backslash before a quote, a backslash, the delimiter or the end of a line makes
+ *     it a part of the field, as Spark, Hive and MySQL write it; before any other character it is
+ *     one like any other, as in {@code \N}. False: a backslash is a character like any other
+ * @param text what the lines are written in, and which are no records
  */
-public record CsvOptions(char delimiter, List<String> header, boolean trim, boolean quotes) {
+public record CsvOptions(
+    String delimiter,
+    List<String> header,
+    boolean trim,
+    boolean quotes,
+    boolean escapes,
+    TextOptions text) {
+  private static final int MOST_CHARACTERS = 16;
+
   public CsvOptions {
     header = List.copyOf(header);
+    Objects.requireNonNull(text, "text");
     if (!isDelimiter(delimiter)) {
       throw new IllegalArgumentException(
-          "csv: got the delimiter with code "
-              + (int) delimiter
-              + ", expected one that no number holds, most often ',' or TAB");
+          "csv: got a delimiter of the character codes "
+              + delimiter.chars().boxed().toList()
+              + ", expected 1 to "
+              + MOST_CHARACTERS
+              + " characters that no number holds, most often ',' or TAB");
+    }
+    if (escapes && delimiter.indexOf('\\') >= 0) {
+      throw new IllegalArgumentException(
+          "csv: got a backslash in the delimiter and as the escape, expected one of them");
     }
   }
 
-  /** Whether {@code c} can stand between fields: ASCII, and nothing that a field may hold bare. */
-  public static boolean isDelimiter(char c) {
-    return c < 128 && !Character.isLetterOrDigit(c) && "\"\r\n \0+-.".indexOf(c) < 0;
+  /** Fields between single characters, without backslash escapes, in lines of UTF-8. */
+  public CsvOptions(char delimiter, List<String> header, boolean trim, boolean quotes) {
+    this(String.valueOf(delimiter), header, trim, quotes, false, TextOptions.DEFAULT);
+  }
+
+  /**
+   * Whether {@code text} can stand between fields: 1 to 16 characters, among them no ASCII letter
+   * or digit, and none of {@code " + - .}, NUL and ends of lines, which a field may hold bare.
+   */
+  public static boolean isDelimiter(String text) {
+    return !text.isEmpty()
+        && text.length() <= MOST_CHARACTERS
+        && text.chars().allMatch(c -> c >= 128 || !isBare((char) c));
+  }
+
+  private static boolean isBare(char c) {
+    return Character.isLetterOrDigit(c) || "\"\r\n\0+-.".indexOf(c) >= 0;
   }
 
   /** Commas, names in the first line, spaces around fields dropped, quotes as in RFC 4180. */
@@ -39,8 +74,23 @@ public record CsvOptions(char delimiter, List<String> header, boolean trim, bool
     return new CsvOptions('\t', List.of(), false, true);
   }
 
+  /** These options for fields between {@code text}. */
+  public CsvOptions withDelimiter(String text) {
+    return new CsvOptions(text, header, trim, quotes, escapes, this.text);
+  }
+
   /** These options for files without a line of names: {@code names} are their columns, in order. */
   public CsvOptions withHeader(List<String> names) {
-    return new CsvOptions(delimiter, names, trim, quotes);
+    return new CsvOptions(delimiter, names, trim, quotes, escapes, text);
+  }
+
+  /** These options, and a backslash escapes what would end a field. */
+  public CsvOptions withEscapes() {
+    return new CsvOptions(delimiter, header, trim, quotes, true, text);
+  }
+
+  /** These options for lines as {@code options} say. */
+  public CsvOptions withText(TextOptions options) {
+    return new CsvOptions(delimiter, header, trim, quotes, escapes, options);
   }
 }

@@ -48,13 +48,16 @@ public final class CsvWriter implements DataWriter {
    * options} give its delimiter.
    */
   public static CsvWriter create(Path file, Schema schema, CsvOptions options) {
-    if (SparseColumn.SEPARATOR.charAt(0) == options.delimiter()) {
+    String delimiter = options.delimiter();
+    if (delimiter.equals(SparseColumn.SEPARATOR)
+        || delimiter.length() != 1
+        || delimiter.charAt(0) >= 128) {
       throw new IllegalArgumentException(
-          ("%s: got the delimiter %s, which separates the ids of one field; expected "
-                  + "another, such as ','")
-              .formatted(file, SparseColumn.SEPARATOR));
+          ("%s: got the delimiter %s, expected one ASCII character that does not separate the ids"
+                  + " of one field, such as ','")
+              .formatted(file, delimiter));
     }
-    return new CsvWriter(file, schema, options.delimiter());
+    return new CsvWriter(file, schema, delimiter.charAt(0));
   }
 
   private void putHeader() {

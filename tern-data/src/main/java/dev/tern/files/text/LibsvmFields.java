@@ -13,10 +13,10 @@ final class LibsvmFields {
   private LibsvmFields() {}
 
   /** The fields of the first {@code lines} lines, each with its first feature and value. */
-  static List<FileColumn> of(Path file, int lines) {
+  static List<FileColumn> of(Path file, LibsvmOptions options, int lines) {
     TreeMap<Long, String> fields = new TreeMap<>(Long::compareUnsigned);
     NumberParser numbers = new NumberParser();
-    try (LineInput input = LineInput.open(file)) {
+    try (LineInput input = options.lines(file)) {
       for (int i = 0; i < lines && input.next(); i++) {
         byte[] bytes = input.bytes();
         int from = input.start();

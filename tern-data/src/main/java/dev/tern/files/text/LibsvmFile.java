@@ -22,6 +22,7 @@ final class LibsvmFile implements RowSource {
   private final NumberParser numbers = new NumberParser();
   private final boolean labelled;
   private final byte[][] positive;
+  private final byte[][] missing;
   private final int denseDim;
 
   /** The place of the only field of a notation without fields. */
@@ -54,6 +55,7 @@ final class LibsvmFile implements RowSource {
     this.policy = policy;
     labelled = !named.labels().isEmpty();
     positive = CsvFile.utf8(named.positive());
+    missing = CsvFile.utf8(named.missing());
     denseDim = named.dense().size();
     everything = columns.field(0);
     seen = new long[denseDim];
@@ -61,7 +63,7 @@ final class LibsvmFile implements RowSource {
 
   static LibsvmFile open(
       Path file, LibsvmOptions options, Columns named, LibsvmColumns columns, ReadPolicy policy) {
-    return new LibsvmFile(LineInput.open(file), options, named, columns, policy);
+    return new LibsvmFile(options.lines(file), options, named, columns, policy);
   }
 
   @Override
@@ -238,10 +240,13 @@ final class LibsvmFile implements RowSource {
       return to;
     }
     to = wordEnd(to);
-    if (!numbers.parseFloat(bytes, from, to)) {
+    if (numbers.parseFloat(bytes, from, to)) {
+      value = numbers.number();
+    } else if (CsvFile.isOneOf(missing, bytes, from, to)) {
+      value = Float.NaN;
+    } else {
       throw badValue(start, from, to);
     }
-    value = numbers.number();
     return to;
   }
 

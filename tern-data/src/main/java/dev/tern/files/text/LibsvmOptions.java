@@ -2,6 +2,8 @@ package dev.tern.files.text;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.internal.files.LineInput;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,9 +22,15 @@ import java.util.List;
  * @param skipUnnamed features that no column takes are left out; false: each is a fault
  * @param ignoreValues ids are taken whatever their value but 0; false: one other than 0 and 1,
  *     which a slot cannot keep, is a fault
+ * @param text what the lines are written in, and how many at the beginning are no records; its sign
+ *     of comments is none, as comments begin with {@code #} here
  */
 public record LibsvmOptions(
-    boolean fields, List<String> names, boolean skipUnnamed, boolean ignoreValues) {
+    boolean fields,
+    List<String> names,
+    boolean skipUnnamed,
+    boolean ignoreValues,
+    TextOptions text) {
   /** The slot that takes the query of a line. */
   static final String QUERY = "qid";
 
@@ -30,6 +38,16 @@ public record LibsvmOptions(
 
   public LibsvmOptions {
     names = List.copyOf(names);
+    if (!text.comment().isEmpty()) {
+      throw new IllegalArgumentException(
+          "libsvm: got a sign of comments, expected none, as comments begin with # here");
+    }
+  }
+
+  /** Lines of UTF-8 that are all records. */
+  public LibsvmOptions(
+      boolean fields, List<String> names, boolean skipUnnamed, boolean ignoreValues) {
+    this(fields, names, skipUnnamed, ignoreValues, TextOptions.DEFAULT);
   }
 
   /** Features without fields, known by their numbers. */
@@ -44,17 +62,22 @@ public record LibsvmOptions(
 
   /** These options with names for features from 1 on, or for fields from 0 on. */
   public LibsvmOptions withNames(List<String> names) {
-    return new LibsvmOptions(fields, names, skipUnnamed, ignoreValues);
+    return new LibsvmOptions(fields, names, skipUnnamed, ignoreValues, text);
   }
 
   /** These options, and features that no column takes are left out. */
   public LibsvmOptions skippingUnnamed() {
-    return new LibsvmOptions(fields, names, true, ignoreValues);
+    return new LibsvmOptions(fields, names, true, ignoreValues, text);
   }
 
   /** These options, and ids are taken whatever their value. */
   public LibsvmOptions ignoringValues() {
-    return new LibsvmOptions(fields, names, skipUnnamed, true);
+    return new LibsvmOptions(fields, names, skipUnnamed, true, text);
+  }
+
+  /** These options for lines as {@code options} say. */
+  public LibsvmOptions withText(TextOptions options) {
+    return new LibsvmOptions(fields, names, skipUnnamed, ignoreValues, options);
   }
 
   /**
@@ -70,6 +93,11 @@ public record LibsvmOptions(
     List<String> all = new ArrayList<>(schema.dense());
     all.addAll(slots);
     return withNames(numbers ? List.of() : all);
+  }
+
+  /** Opens the lines of {@code file} that may be records. */
+  LineInput lines(Path file) {
+    return LineInput.open(file, text.encoding(), text.skipLines());
   }
 
   /** The name of the notation, for messages. */

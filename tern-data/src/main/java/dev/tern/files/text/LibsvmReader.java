@@ -6,7 +6,6 @@ import dev.tern.files.FileColumn;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileSequence;
-import dev.tern.internal.files.LineInput;
 import dev.tern.internal.files.TextBytes;
 import java.nio.file.Path;
 import java.util.List;
@@ -32,7 +31,7 @@ public final class LibsvmReader {
    * where the notation has none.
    */
   public static List<FileColumn> columns(Path file, LibsvmOptions options) {
-    return options.fields() ? LibsvmFields.of(file, LOOK) : List.of();
+    return options.fields() ? LibsvmFields.of(file, options, LOOK) : List.of();
   }
 
   /** Reads {@code columns} of {@code files} in order, stopping at the first fault. */
@@ -57,7 +56,7 @@ public final class LibsvmReader {
             policy,
             file -> {
               TextBytes.requireRereadable(file);
-              LineInput.open(file).close();
+              options.lines(file).close();
             });
     return FileSequence.open(
         wanted.schema(),

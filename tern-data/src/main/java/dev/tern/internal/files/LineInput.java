@@ -1,5 +1,6 @@
 package dev.tern.internal.files;
 
+import java.nio.charset.Charset;
 import java.nio.file.Path;
 
 /**
@@ -17,17 +18,31 @@ public final class LineInput implements AutoCloseable {
   private int start;
   private int end;
   private long line;
-  private long nextLine = 1;
+  private long nextLine;
 
-  private LineInput(TextBytes text) {
+  private LineInput(TextBytes text, int skipped) {
     this.text = text;
+    nextLine = 1L + skipped;
     buffer = text.bytes();
     limit = text.limit();
     position = text.start();
   }
 
-  public static LineInput open(Path file) {
-    return new LineInput(TextBytes.open(file, "look for ends of lines that are missing"));
+  /**
+   * Opens {@code file}.
+   *
+   * @param encoding of the file; the buffer holds UTF-8
+   * @param skipped lines at its beginning that are left out
+   */
+  public static LineInput open(Path file, Charset encoding, int skipped) {
+    TextBytes text = TextBytes.open(file, encoding, "look for ends of lines that are missing");
+    try {
+      text.skipLines(skipped);
+      return new LineInput(text, skipped);
+    } catch (RuntimeException e) {
+      text.close();
+      throw e;
+    }
   }
 
   /**

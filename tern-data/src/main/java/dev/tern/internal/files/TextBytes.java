@@ -6,6 +6,8 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,37 +32,50 @@ public final class TextBytes implements AutoCloseable {
   private final Path file;
   private final InputStream in;
   private final boolean gzip;
+  private final Charset encoding;
   private final String advice;
   private byte[] buffer;
   private int limit;
+  private int begin;
   private long base;
   private boolean drained;
 
-  private TextBytes(Path file, InputStream in, boolean gzip, int room, String advice) {
+  private TextBytes(
+      Path file, InputStream in, boolean gzip, Charset encoding, int room, String advice) {
     this.file = file;
     this.in = in;
     this.gzip = gzip;
+    this.encoding = encoding;
     this.advice = advice;
     buffer = new byte[room + SPARE];
+  }
+
+  /** Opens {@code file} of UTF-8 and reads its first bytes; {@code advice} as below. */
+  public static TextBytes open(Path file, String advice) {
+    return open(file, StandardCharsets.UTF_8, advice);
   }
 
   /**
    * Opens {@code file} and reads its first bytes.
    *
+   * @param encoding of the file; the buffer holds UTF-8
    * @param advice what to do where a record does not end, for messages
    */
-  public static TextBytes open(Path file, String advice) {
+  public static TextBytes open(Path file, Charset encoding, String advice) {
     try {
       PushbackInputStream raw = new PushbackInputStream(Files.newInputStream(file), 2);
       try {
         byte[] magic = raw.readNBytes(2);
         raw.unread(magic);
         boolean gzip = magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
-        InputStream in = gzip ? new GZIPInputStream(raw, 1 << 16) : raw;
+        InputStream plain = gzip ? new GZIPInputStream(raw, 1 << 16) : raw;
+        boolean recoded = !encoding.equals(StandardCharsets.UTF_8);
+        InputStream in = recoded ? RecodedInput.open(plain, encoding) : plain;
         // One byte more than the file has, so that its end is met on the first reading.
-        int room = gzip ? BUFFER : (int) Math.min(Files.size(file) + 1, BUFFER);
-        TextBytes text = new TextBytes(file, in, gzip, room, advice);
+        int room = gzip || recoded ? BUFFER : (int) Math.min(Files.size(file) + 1, BUFFER);
+        TextBytes text = new TextBytes(file, in, gzip, encoding, room, advice);
         text.read(1);
+        text.begin = text.isMarked() ? 3 : 0;
         text.requireLines();
         return text;
       } catch (IOException | RuntimeException e) {
@@ -104,14 +119,41 @@ public final class TextBytes implements AutoCloseable {
     return drained;
   }
 
+  /** Leaves out the first {@code lines} lines of a file just opened: it starts behind them. */
+  public void skipLines(int lines) {
+    int p = begin;
+    long line = 1;
+    boolean inLine = false;
+    while (line <= lines) {
+      if (p == limit && fill(p, line)) {
+        p = 0;
+      }
+      if (p == limit) {
+        long got = inLine ? line : line - 1;
+        if (got < lines) {
+          throw new DataException(
+              "%s: got %s lines, expected the %s of data.skip_lines and rows behind them; mend it"
+                  .formatted(file, got, lines));
+        }
+        break;
+      }
+      inLine = buffer[p] != '\n';
+      line += inLine ? 0 : 1;
+      p++;
+    }
+    begin = p;
+  }
+
   /** Where the text starts in the buffer of a file just opened. */
   public int start() {
-    boolean marked =
-        limit >= 3
-            && buffer[0] == (byte) 0xEF
-            && buffer[1] == (byte) 0xBB
-            && buffer[2] == (byte) 0xBF;
-    return marked ? 3 : 0;
+    return begin;
+  }
+
+  private boolean isMarked() {
+    return limit >= 3
+        && buffer[0] == (byte) 0xEF
+        && buffer[1] == (byte) 0xBB
+        && buffer[2] == (byte) 0xBF;
   }
 
   /**
@@ -148,6 +190,12 @@ public final class TextBytes implements AutoCloseable {
         limit += Math.max(0, got);
       }
       buffer[limit] = '\n';
+    } catch (CharacterCodingException e) {
+      throw new DataException(
+          ("%s: got bytes that are no character of %s, expected text in it; set data.encoding to"
+                  + " what the file is written in")
+              .formatted(where(line, limit), encoding),
+          e);
     } catch (EOFException | ZipException e) {
       throw new DataException(
           "%s: got damage (%s), expected whole gzip data; copy or compress the file again"
@@ -165,7 +213,8 @@ public final class TextBytes implements AutoCloseable {
         + line
         + ", byte "
         + (base + at)
-        + (gzip ? " of the uncompressed text" : "");
+        + (gzip ? " of the uncompressed text" : "")
+        + (in instanceof RecodedInput ? " in UTF-8" : "");
   }
 
   /**

@@ -474,7 +474,7 @@ final class CsvReaderTest {
 
   @Test
   void delimitersThatNumbersHoldAreRefused() {
-    for (char delimiter : new char[] {'"', '\n', '\r', ' ', '1', 'e', '-', '.', '\u00e9'}) {
+    for (char delimiter : new char[] {'"', '\n', '\r', '\0', '1', 'e', '-', '.'}) {
       assertThatIllegalArgumentException()
           .isThrownBy(() -> new CsvOptions(delimiter, List.of(), true, true));
     }
