@@ -167,6 +167,11 @@ final class ParquetColumn {
     return present;
   }
 
+  /** Whether a row holds any number of values. */
+  boolean isList() {
+    return field.list();
+  }
+
   /** Whether entry {@code i} of the run starts a row. */
   boolean starts(int i) {
     return repetition.length == 0 || repetition[runFrom + i] == 0;

@@ -1,38 +1,31 @@
 package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
-import dev.tern.data.Batch;
-import dev.tern.data.encode.TextHash;
 import dev.tern.files.ReadPolicy;
 import org.apache.parquet.format.RowGroup;
 
 /** One column of a file on its way into batches, as its {@link ParquetPlan.Target} says. */
 final class ParquetFeature {
-  /** More ids in one row than any data set has: the levels are broken. */
-  private static final int MAX_ROW_IDS = 1 << 20;
-
   private static final int MAX_WIDTH = 1 << 16;
-  private static final int MAX_IDS = 1 << 26;
-  private static final int MIN_IDS = 1 << 18;
 
   private final ParquetFile file;
   private final ParquetField field;
   private final ParquetPlan.Target target;
   private final boolean nulls;
-  private final int maxIds;
   private final ParquetColumn column;
+  private final ParquetIds ids;
 
   ParquetFeature(ParquetFile file, ParquetPlan plan, ParquetPlan.Target target) {
     this.file = file;
     this.target = target;
     nulls = plan.nulls();
     field = plan.field(file, target);
-    maxIds = Math.max(MIN_IDS, MAX_IDS / Math.max(1, plan.schema().slotCount()));
     column =
         new ParquetColumn(
             file,
             field,
-            new ParquetValues(field, target.use(), plan.positive(), plan.dictionary()));
+            new ParquetValues(field.type(), target.use(), plan.positive(), plan.dictionary()));
+    ids = new ParquetIds(this, target, column, nulls, plan.schema().slotCount());
   }
 
   /** Goes to the start of a row group. */
@@ -53,17 +46,10 @@ final class ParquetFeature {
 
   /** Fills this column of the rows of {@code span}. */
   void fill(ParquetSpan span) {
-    Batch batch = span.batch();
     switch (target.role()) {
       case LABEL -> fillLabels(span);
       case DENSE -> fillDense(span);
-      case SLOT -> {
-        if (field.list()) {
-          fillLists(span);
-        } else {
-          fillIds(span);
-        }
-      }
+      case SLOT -> ids.fill(span);
     }
   }
 
@@ -105,20 +91,23 @@ final class ParquetFeature {
       return;
     }
     float[] values = column.values().floats();
+    boolean sure = !column.values().mayFail();
     int at = span.from() * stride + target.index();
     int done = 0;
     while (done < span.rows()) {
       int count = column.next(span.rows() - done);
       requireRows(count);
-      if (column.dense()) {
+      boolean all = column.dense();
+      if (all && sure) {
         for (int i = 0; i < count; i++) {
           out[at + (done + i) * stride] = values[i];
         }
       } else {
         int next = 0;
         for (int i = 0; i < count; i++) {
-          boolean present = column.present(i);
-          out[at + (done + i) * stride] = present ? values[next] : missing(span, done + i);
+          boolean present = all || column.present(i);
+          boolean fits = present && (sure || fits(span, done + i, next));
+          out[at + (done + i) * stride] = fits ? values[next] : missing(span, done + i);
           next += present ? 1 : 0;
         }
       }
@@ -134,7 +123,31 @@ final class ParquetFeature {
     return Float.NaN;
   }
 
-  private DataException nullFault(ParquetSpan span, int row) {
+  /** Whether value {@code next} of the run is one; a misfit is missing or a fault of its row. */
+  boolean fits(ParquetSpan span, int row, int next) {
+    ParquetMisfits misfits = column.values().misfits();
+    if (misfits.fits(next)) {
+      return true;
+    }
+    if (!misfits.isMissing(next)) {
+      span.fault(
+          row,
+          new DataException(
+              "%s: got %s, expected %s"
+                  .formatted(
+                      span.where(target.name(), row),
+                      misfits.value(next),
+                      field.kind().isTime()
+                          ? "a time within 292,000 years of 1970; mend it, or leave the row out"
+                          : "a whole number that a "
+                              + field.described()
+                              + " holds exactly and 64 bits hold; cast the column, encode it as"
+                              + " text, or make it dense")));
+    }
+    return false;
+  }
+
+  DataException nullFault(ParquetSpan span, int row) {
     return new DataException(
         span.where(target.name(), row)
             + ": got null, expected a value; fill missing values before, or leave the row out");
@@ -142,6 +155,7 @@ final class ParquetFeature {
 
   private void fillVectors(ParquetSpan span, float[] out, int stride) {
     float[] values = column.values().floats();
+    boolean sure = !column.values().mayFail();
     int width = target.width();
     int at = span.from() * stride + target.index();
     int row = -1;
@@ -159,7 +173,8 @@ final class ParquetFeature {
         if (column.element(i)) {
           boolean present = column.present(i);
           if (part < width) {
-            out[at + row * stride + part] = present ? values[next] : missing(span, row);
+            boolean fits = present && (sure || fits(span, row, next));
+            out[at + row * stride + part] = fits ? values[next] : missing(span, row);
           }
           part++;
           next += present ? 1 : 0;
@@ -184,143 +199,16 @@ final class ParquetFeature {
     }
   }
 
-  private void fillIds(ParquetSpan span) {
-    Batch batch = span.batch();
-    int slot = target.index();
-    int[] offsets = batch.offsets(slot);
-    int end = offsets[span.from()];
-    long[] ids = batch.ensureIds(slot, end + span.rows());
-    long[] values = column.values().longs();
-    int row = span.from();
-    int done = 0;
-    while (done < span.rows()) {
-      int count = column.next(span.rows() - done);
-      requireRows(count);
-      if (column.dense()) {
-        System.arraycopy(values, 0, ids, end, count);
-        for (int i = 0; i < count; i++) {
-          row++;
-          offsets[row] = end + i + 1;
-        }
-        end += count;
-      } else {
-        int next = 0;
-        for (int i = 0; i < count; i++) {
-          if (column.present(i)) {
-            ids[end] = values[next];
-            next++;
-            end++;
-          } else {
-            end += nullId(span, done + i, ids, end);
-          }
-          row++;
-          offsets[row] = end;
-        }
-      }
-      done += count;
-    }
-    shift(span, ids, offsets);
-  }
-
-  /** A null id: none, the hash of "", or a fault; returns how many ids were put at {@code end}. */
-  private int nullId(ParquetSpan span, int row, long[] ids, int end) {
-    if (!nulls) {
-      span.fault(row, nullFault(span, row));
-    }
-    if (target.use() == ParquetValues.Use.TEXT) {
-      column.values().sawEmpty();
-      ids[end] = TextHash.EMPTY;
-      return 1;
-    }
-    return 0;
-  }
-
-  private void fillLists(ParquetSpan span) {
-    Batch batch = span.batch();
-    int slot = target.index();
-    int[] offsets = batch.offsets(slot);
-    int end = offsets[span.from()];
-    long[] ids = batch.ids(slot);
-    long[] values = column.values().longs();
-    int row = -1;
-    int left = span.rows();
-    for (int count = column.next(left); count > 0; count = column.next(left)) {
-      ids = batch.ensureIds(slot, end + count);
-      int next = 0;
-      for (int i = 0; i < count; i++) {
-        if (column.starts(i)) {
-          row++;
-          left--;
-          offsets[span.from() + row] = end;
-          if (!nulls && column.nullList(i)) {
-            span.fault(row, nullFault(span, row));
-          }
-        }
-        if (column.present(i)) {
-          ids[end] = values[next];
-          next++;
-          end++;
-        } else if (column.element(i)) {
-          end += nullId(span, row, ids, end);
-        }
-      }
-      requireFew(span, row, end - offsets[span.from() + row], end);
-    }
-    requireNoneLeft(left);
-    offsets[span.from() + span.rows()] = end;
-    shift(span, ids, offsets);
-  }
-
-  private void requireFew(ParquetSpan span, int row, int inRow, int inBatch) {
-    if (inRow > MAX_ROW_IDS || inBatch > maxIds) {
-      throw new DataException(
-          span.where(target.name(), row)
-              + ": got "
-              + inRow
-              + " ids in it and "
-              + inBatch
-              + " in its batch, expected at most "
-              + MAX_ROW_IDS
-              + " and "
-              + maxIds
-              + "; cut the lists");
-    }
-  }
-
-  private void requireRows(int count) {
+  /** Says so if no entry came where rows are left. */
+  void requireRows(int count) {
     if (count == 0) {
       throw column.located("got fewer rows than its group has" + ParquetFile.REWRITE);
     }
   }
 
-  private void requireNoneLeft(int left) {
+  void requireNoneLeft(int left) {
     if (left > 0) {
       requireRows(0);
-    }
-  }
-
-  /** Adds the slot's offset to its ids, each of which must lie within its size. */
-  private void shift(ParquetSpan span, long[] ids, int[] offsets) {
-    long limit = target.limit();
-    if (limit < 0) {
-      return;
-    }
-    int from = span.from();
-    for (int i = 0; i < span.rows(); i++) {
-      for (int k = offsets[from + i]; k < offsets[from + i + 1]; k++) {
-        if (ids[k] < 0 || ids[k] >= limit) {
-          span.fault(
-              i,
-              new DataException(
-                  span.where(target.name(), i)
-                      + ": got id "
-                      + ids[k]
-                      + ", expected 0 to "
-                      + (limit - 1)
-                      + " by the slot's size; mend the data or the sizes"));
-        }
-        ids[k] += target.offset();
-      }
     }
   }
 

@@ -164,7 +164,7 @@ final class ParquetFile implements AutoCloseable {
         field.list()
             ? data.getNum_values() >= group.getNum_rows()
             : data.getNum_values() == group.getNum_rows();
-    if (!counted || data.getType() != field.physical()) {
+    if (!counted || data.getType() != field.type().physical()) {
       throw fault(
           field.name(),
           start,
@@ -175,7 +175,7 @@ final class ParquetFile implements AutoCloseable {
               + ", expected "
               + group.getNum_rows()
               + " of type "
-              + field.physical()
+              + field.type().physical()
               + REWRITE);
     }
     return data;

@@ -264,20 +264,18 @@ record ParquetPlan(
   }
 
   private static boolean fits(ParquetField field, Target target) {
-    ParquetField.Kind kind = field.kind();
+    ParquetType.Kind kind = field.kind();
     if (target.exact()) {
-      return target.role() == Role.SLOT ? kind.isInteger() : kind == ParquetField.Kind.FLOAT;
+      return target.role() == Role.SLOT ? kind.isInteger() : kind == ParquetType.Kind.FLOAT;
     }
-    boolean number = kind.isInteger() || kind == ParquetField.Kind.BOOLEAN;
-    boolean text = kind == ParquetField.Kind.TEXT;
+    boolean bytes = kind == ParquetType.Kind.UUID || kind == ParquetType.Kind.BYTES;
+    boolean text = kind == ParquetType.Kind.TEXT;
+    boolean readable = kind != ParquetType.Kind.OTHER;
     return switch (target.use()) {
-      case NUMBER ->
-          number
-              || kind == ParquetField.Kind.FLOAT
-              || kind == ParquetField.Kind.DOUBLE
-              || kind == ParquetField.Kind.DECIMAL;
-      case POSITIVE, TEXT -> number || text;
-      case ID -> number;
+      case NUMBER -> readable && !text && !bytes;
+      case POSITIVE, TEXT -> readable;
+      case ID -> readable && !text;
+      case TIME -> readable && !text && !bytes && kind != ParquetType.Kind.BOOLEAN;
     };
   }
 
@@ -287,18 +285,19 @@ record ParquetPlan(
           ? "INT32 or INT64, or a LIST of them, as HugeCTR's keys are; write the file again"
           : "FLOAT, or a LIST of it, as HugeCTR's labels and dense numbers are; cast the column";
     }
-    boolean text = field.kind() == ParquetField.Kind.TEXT;
+    if (field.kind() == ParquetType.Kind.OTHER) {
+      return "a column of one value or LIST a row, of a type that is read; pick a part of it when"
+          + " you write the file";
+    }
     return switch (target.use()) {
       case NUMBER ->
-          "FLOAT, DOUBLE, DECIMAL, INT32, INT64 or BOOLEAN; "
-              + (text && target.role() == Role.LABEL
+          "a number or time; "
+              + (target.role() == Role.LABEL
                   ? "name the texts that mean 1"
                   : "cast the column, or make it sparse");
-      case POSITIVE -> "text, INT32, INT64 or BOOLEAN; cast the column";
-      case TEXT -> "text, INT32, INT64 or BOOLEAN, or a LIST of them; cast the column";
-      case ID ->
-          "INT32, INT64 or BOOLEAN, or a LIST of them; "
-              + (text ? "encode the column as text" : "cast the column");
+      case POSITIVE, TEXT -> "text, or what has a text; cast the column";
+      case ID -> "whole numbers, or a LIST of them; encode the column as text";
+      case TIME -> "a time or number; name another column";
     };
   }
 }

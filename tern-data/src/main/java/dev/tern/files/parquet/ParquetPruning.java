@@ -32,13 +32,13 @@ record ParquetPruning(List<ParquetOptions.Range> ranges) {
   private static boolean isOutside(ParquetFile file, RowGroup group, ParquetOptions.Range range) {
     ParquetField field = field(file, range.column());
     ColumnMetaData data = group.getColumns().get(field.leaf()).getMeta_data();
-    if (data == null || data.getType() != field.physical() || !data.isSetStatistics()) {
+    if (data == null || data.getType() != field.type().physical() || !data.isSetStatistics()) {
       return false;
     }
     Statistics statistics = data.getStatistics();
     // The older pair of bounds compares as signed numbers.
-    boolean signed = !field.kind().equals(ParquetField.Kind.UINT32);
-    signed &= !field.kind().equals(ParquetField.Kind.UINT64);
+    boolean signed = !field.kind().equals(ParquetType.Kind.UINT32);
+    signed &= !field.kind().equals(ParquetType.Kind.UINT64);
     double least = number(field, statistics.getMin_value());
     double greatest = number(field, statistics.getMax_value());
     if (Double.isNaN(least) && Double.isNaN(greatest) && signed) {
@@ -61,8 +61,9 @@ record ParquetPruning(List<ParquetOptions.Range> ranges) {
                         + " to look for values in, expected one; check its name"));
     boolean number =
         switch (field.kind()) {
-          case INT32, UINT32, INT64, UINT64, DECIMAL, FLOAT, DOUBLE -> !field.list();
-          case BOOLEAN, TEXT, OTHER -> false;
+          case INT32, UINT32, INT64, UINT64, DECIMAL, FLOAT16, FLOAT, DOUBLE -> !field.list();
+          case DATE, TIME, TIMESTAMP, NULL -> !field.list();
+          case BOOLEAN, UUID, BYTES, TEXT, OTHER -> false;
         };
     if (!number) {
       throw new DataException(
@@ -78,12 +79,10 @@ record ParquetPruning(List<ParquetOptions.Range> ranges) {
 
   /** A bound, rounded, which keeps the order of bounds; NaN for none. */
   private static double number(ParquetField field, byte[] bytes) {
-    int width =
-        switch (field.physical()) {
-          case INT32, FLOAT -> Integer.BYTES;
-          default -> Long.BYTES;
-        };
-    if (bytes == null || bytes.length != width) {
+    ParquetType type = field.type();
+    int width = type.width();
+    // Bounds of values that are bytes have several orders, none of which is worth its trouble.
+    if (bytes == null || type.isBytes() || bytes.length != width) {
       return Double.NaN;
     }
     ByteBuffer bound = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -93,7 +92,8 @@ record ParquetPruning(List<ParquetOptions.Range> ranges) {
       case DOUBLE -> bound.getDouble();
       case UINT32 -> Integer.toUnsignedLong(bound.getInt());
       case UINT64 -> unsigned(bound.getLong());
-      case DECIMAL -> (narrow ? bound.getInt() : bound.getLong()) / Math.pow(10, field.scale());
+      case DECIMAL -> (narrow ? bound.getInt() : bound.getLong()) / Math.pow(10, type.scale());
+      case DATE, TIME, TIMESTAMP -> (narrow ? bound.getInt() : bound.getLong()) / type.unitsOfDay();
       default -> narrow ? bound.getInt() : bound.getLong();
     };
   }

@@ -27,10 +27,13 @@ import org.jspecify.annotations.Nullable;
  * {@code _metadata.json}.
  *
  * <p>Columns are scalars or lists of scalars; of lists in lists, a row has the elements of all.
- * Labels and dense numbers may be FLOAT, DOUBLE, integers of any width and sign, DECIMAL up to 18
- * digits or BOOLEAN, or lists of them that have one width in all rows; ids integers or BOOLEAN;
- * text is BYTE_ARRAY, or integers and BOOLEAN as they print. Codecs are SNAPPY, ZSTD, LZ4_RAW, GZIP
- * and BROTLI. All encodings are read except BIT_PACKED levels, and pages of both versions.
+ * Labels and dense numbers may be any numbers, BOOLEAN, or days and times, which count in days
+ * since 1970, or lists of them that have one width in all rows. Ids are integers, other numbers
+ * that are whole, BOOLEAN, days (since 1970), times (microseconds since 1970 or midnight), or
+ * hashes of UUIDs and of bytes of one length. Everything has a text, too; the hash of 16.0 is that
+ * of 16, a UUID has its 36 characters, and times are as ISO 8601 has them. An annotation that is
+ * unknown leaves the physical type. A NaN is no id and no label. Codecs are SNAPPY, ZSTD, LZ4_RAW,
+ * GZIP and BROTLI. All encodings are read except BIT_PACKED levels, and pages of both versions.
  * Checksums of pages are checked where there are any.
  *
  * <p>Opening reads the footers of all files and checks their columns. Faults name file, row and

@@ -29,7 +29,12 @@ final class ParquetValues {
     /** A 64-bit integer as it is. */
     ID,
     /** The 64-bit hash of a text. */
-    TEXT;
+    TEXT,
+    /**
+     * A long to compare with others: of days and times the microseconds since 1970 or since
+     * midnight, of integers themselves, of other numbers the bits of a double in its order.
+     */
+    TIME;
 
     boolean isFloat() {
       return this == NUMBER || this == POSITIVE;
@@ -45,19 +50,20 @@ final class ParquetValues {
   private static final ValueLayout.OfLong LONGS =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private final ParquetField field;
-  private final Use use;
+  private final ParquetType type;
+  private final boolean mayFail;
   private final ParquetTexts texts;
+  private final ParquetBytes bytes;
+  private final ParquetByteArrays arrays;
   private final ParquetConversion conversion;
+  private final ParquetDictionary dictionary;
+  private final ParquetMisfits misfits;
   private final ParquetRuns runs = new ParquetRuns();
   private final ParquetDelta delta = new ParquetDelta();
   private final int[] indices = new int[CHUNK];
   private final long[] longs = new long[CHUNK];
   private final float[] floats = new float[CHUNK];
-  private long[] longEntries = {};
-  private float[] floatEntries = {};
-  private int entries = -1;
-
+  private byte[] gathered = {};
   private Encoding encoding = Encoding.PLAIN;
   private byte[] data = {};
   private int start;
@@ -67,17 +73,21 @@ final class ParquetValues {
   /** Values taken of the page, where they have no position of their own. */
   private int taken;
 
-  /** Values of {@code field} for {@code use}; {@code positive} holds hashes. */
-  ParquetValues(ParquetField field, Use use, List<Long> positive, TextDictionary dictionary) {
-    this.field = field;
-    this.use = use;
+  /** Values of {@code type} for {@code use}; {@code positive} holds hashes. */
+  ParquetValues(ParquetType type, Use use, List<Long> positive, TextDictionary dictionary) {
+    this.type = type;
+    mayFail = ParquetConversion.mayFail(type, use);
+    misfits = new ParquetMisfits(mayFail ? CHUNK : 0);
     texts = new ParquetTexts(use == Use.TEXT ? dictionary : TextDictionary.none());
-    conversion = new ParquetConversion(field, use, positive, texts);
+    bytes = new ParquetBytes(type, use, texts, misfits);
+    arrays = new ParquetByteArrays(type, texts, bytes);
+    conversion = new ParquetConversion(type, use, positive, texts, misfits);
+    this.dictionary = new ParquetDictionary(use.isFloat(), mayFail);
   }
 
   /** Forgets the dictionary of the chunk before. */
   void startChunk() {
-    entries = -1;
+    dictionary.startChunk();
   }
 
   /** Takes a dictionary page of {@code count} values. */
@@ -85,8 +95,9 @@ final class ParquetValues {
     if (encoding != Encoding.PLAIN && encoding != Encoding.PLAIN_DICTIONARY) {
       throw new DataException("got a dictionary in " + encoding + ", expected PLAIN");
     }
-    int smallest = field.physical() == Type.INT64 || field.physical() == Type.DOUBLE ? 8 : 4;
-    if (entries >= 0 || count < 0 || count > (to - from) / smallest) {
+    // A text takes the 4 bytes of its length at least.
+    int smallest = type.width() == 0 ? 4 : type.width();
+    if (dictionary.isThere() || count < 0 || count > (to - from) / smallest) {
       throw new DataException(
           "got a dictionary of "
               + count
@@ -96,22 +107,13 @@ final class ParquetValues {
               + ParquetFile.REWRITE);
     }
     open(Encoding.PLAIN, data, from, to);
-    if (use.isFloat()) {
-      floatEntries = floatEntries.length < count ? new float[count] : floatEntries;
-    } else {
-      longEntries = longEntries.length < count ? new long[count] : longEntries;
-    }
+    dictionary.start(count);
     for (int done = 0; done < count; ) {
       int n = Math.min(CHUNK, count - done);
       read(n);
-      if (use.isFloat()) {
-        System.arraycopy(floats, 0, floatEntries, done, n);
-      } else {
-        System.arraycopy(longs, 0, longEntries, done, n);
-      }
+      dictionary.put(done, n, longs, floats, misfits);
       done += n;
     }
-    entries = count;
   }
 
   /** Starts on the values of a data page, {@code data[from, to)}. */
@@ -134,10 +136,10 @@ final class ParquetValues {
       }
       case RLE -> openBooleans();
       case DELTA_BINARY_PACKED -> delta.open(data, from, to);
-      case DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY -> texts.open(encoding, data, from, to);
+      case DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY -> arrays.open(encoding, data, from, to);
       case PLAIN -> {
-        if (field.physical() == Type.BYTE_ARRAY) {
-          texts.open(encoding, data, from, to);
+        if (type.physical() == Type.BYTE_ARRAY) {
+          arrays.open(encoding, data, from, to);
         }
       }
       default -> {}
@@ -157,25 +159,28 @@ final class ParquetValues {
   }
 
   private void requireDictionary() {
-    if (entries < 0) {
+    if (!dictionary.isThere()) {
       throw new DataException("got a page without its dictionary" + ParquetFile.REWRITE);
     }
   }
 
   private void requireKnown(Encoding encoding) {
-    Type type = field.physical();
-    boolean integer = type == Type.INT32 || type == Type.INT64;
+    Type stored = type.physical();
+    boolean integer = stored == Type.INT32 || stored == Type.INT64;
+    boolean fixed = stored == Type.FIXED_LEN_BYTE_ARRAY;
     boolean known =
         switch (encoding) {
           case PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY -> true;
-          case RLE -> type == Type.BOOLEAN;
+          case RLE -> stored == Type.BOOLEAN;
           case DELTA_BINARY_PACKED -> integer;
-          case DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY -> type == Type.BYTE_ARRAY;
-          case BYTE_STREAM_SPLIT -> integer || type == Type.FLOAT || type == Type.DOUBLE;
+          case DELTA_LENGTH_BYTE_ARRAY -> stored == Type.BYTE_ARRAY;
+          case DELTA_BYTE_ARRAY -> fixed || stored == Type.BYTE_ARRAY;
+          case BYTE_STREAM_SPLIT ->
+              integer || fixed || stored == Type.FLOAT || stored == Type.DOUBLE;
           default -> false;
         };
     if (!known) {
-      throw new DataException("got encoding " + encoding + " of " + type + ParquetFile.REWRITE);
+      throw new DataException("got encoding " + encoding + " of " + stored + ParquetFile.REWRITE);
     }
   }
 
@@ -194,51 +199,80 @@ final class ParquetValues {
     texts.ofText("");
   }
 
+  /** Whether values that {@link #read} takes may be {@link #misfits}. */
+  boolean mayFail() {
+    return mayFail;
+  }
+
+  /** Which of the values that {@link #read} took have no form as asked for. */
+  ParquetMisfits misfits() {
+    return misfits;
+  }
+
   /** Takes {@code count} values, at most {@link #CHUNK}. */
   void read(int count) {
     if (count > 0 && start == end) {
       throw exhausted();
     }
+    if (count > 0 && type.kind() == ParquetType.Kind.NULL) {
+      throw new DataException("got a value in a column of nulls" + ParquetFile.REWRITE);
+    }
     if (encoding == Encoding.RLE_DICTIONARY || encoding == Encoding.PLAIN_DICTIONARY) {
-      lookUp(count);
+      runs.read(indices, count);
+      dictionary.lookUp(indices, count, longs, floats, misfits);
       return;
     }
-    switch (field.physical()) {
+    if (mayFail) {
+      misfits.reset(count);
+    }
+    switch (type.physical()) {
       case INT32 -> readInts(count);
       case INT64 -> readLongs(count);
       case FLOAT -> readFloats(count);
       case DOUBLE -> readDoubles(count);
       case BOOLEAN -> readBooleans(count);
-      default -> texts.read(longs, count);
+      case BYTE_ARRAY -> arrays.read(longs, count);
+      case FIXED_LEN_BYTE_ARRAY, INT96 -> readFixed(count);
     }
     conversion.convert(longs, floats, count);
   }
 
-  private void lookUp(int count) {
-    runs.read(indices, count);
-    // Indices are compared as unsigned: one test finds all that lie outside.
-    int largest = Integer.MIN_VALUE;
-    for (int i = 0; i < count; i++) {
-      largest = Math.max(largest, indices[i] + Integer.MIN_VALUE);
+  private void readFixed(int count) {
+    if (encoding == Encoding.DELTA_BYTE_ARRAY) {
+      arrays.read(longs, count);
+      return;
     }
-    if (count > 0 && largest >= entries + Integer.MIN_VALUE) {
-      throw new DataException(
-          "got dictionary index "
-              + Integer.toUnsignedString(largest - Integer.MIN_VALUE)
-              + " of "
-              + entries
-              + " entries"
-              + ParquetFile.REWRITE);
-    }
-    if (use.isFloat()) {
-      for (int i = 0; i < count; i++) {
-        floats[i] = floatEntries[indices[i]];
-      }
+    int width = type.width();
+    byte[] source = data;
+    int from = 0;
+    if (encoding == Encoding.BYTE_STREAM_SPLIT) {
+      gatherBytes(count, width);
+      source = gathered;
     } else {
+      from = claim(count, width);
+    }
+    for (int i = 0; i < count; i++) {
+      longs[i] = bytes.read(i, source, from, from + width);
+      from += width;
+    }
+  }
+
+  /** Byte k of all values lies in the k-th part of the page: puts the values side by side. */
+  private void gatherBytes(int count, int width) {
+    int values = (end - position) / width;
+    if (count > values - taken) {
+      throw exhausted();
+    }
+    if (gathered.length < count * width) {
+      gathered = new byte[count * width];
+    }
+    for (int k = 0; k < width; k++) {
+      int from = position + k * values + taken;
       for (int i = 0; i < count; i++) {
-        longs[i] = longEntries[indices[i]];
+        gathered[i * width + k] = data[from + i];
       }
     }
+    taken += count;
   }
 
   private void readInts(int count) {
@@ -252,7 +286,7 @@ final class ParquetValues {
         }
       }
     }
-    boolean unsigned = field.kind() == ParquetField.Kind.UINT32;
+    boolean unsigned = type.kind() == ParquetType.Kind.UINT32;
     for (int i = 0; i < count; i++) {
       longs[i] = unsigned ? longs[i] & 0xFFFF_FFFFL : (int) longs[i];
     }
@@ -275,15 +309,24 @@ final class ParquetValues {
       for (int i = 0; i < count; i++) {
         floats[i] = Float.intBitsToFloat((int) longs[i]);
       }
-      return;
+    } else {
+      int from = claim(count, 4);
+      for (int i = 0; i < count; i++) {
+        floats[i] = (float) FLOAT.get(data, from + 4 * i);
+      }
     }
-    int from = claim(count, 4);
-    for (int i = 0; i < count; i++) {
-      floats[i] = (float) FLOAT.get(data, from + 4 * i);
+    if (!conversion.takesFloats()) {
+      for (int i = 0; i < count; i++) {
+        longs[i] = Double.doubleToRawLongBits(floats[i]);
+      }
     }
   }
 
   private void readDoubles(int count) {
+    if (!conversion.takesFloats()) {
+      readLongs(count);
+      return;
+    }
     if (encoding == Encoding.BYTE_STREAM_SPLIT) {
       gather(count, 8);
       for (int i = 0; i < count; i++) {

@@ -14,7 +14,6 @@ import dev.tern.files.ReadPolicy;
 import dev.tern.files.Rows;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.RecordBuffer;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -30,17 +29,9 @@ import org.apache.parquet.column.ParquetProperties;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.example.data.Group;
 import org.apache.parquet.example.data.simple.SimpleGroupFactory;
-import org.apache.parquet.format.ColumnChunk;
 import org.apache.parquet.format.ColumnMetaData;
 import org.apache.parquet.format.CompressionCodec;
-import org.apache.parquet.format.DataPageHeader;
-import org.apache.parquet.format.DictionaryPageHeader;
 import org.apache.parquet.format.Encoding;
-import org.apache.parquet.format.FileMetaData;
-import org.apache.parquet.format.PageHeader;
-import org.apache.parquet.format.PageType;
-import org.apache.parquet.format.RowGroup;
-import org.apache.parquet.format.Util;
 import org.apache.parquet.hadoop.example.ExampleParquetWriter;
 import org.apache.parquet.hadoop.metadata.CompressionCodecName;
 import org.apache.parquet.io.LocalOutputFile;
@@ -166,7 +157,7 @@ class ParquetCorruptionTest {
     new Rows(schema, rows.list())
         .write(ParquetWriter.create(file, schema, ParquetLayout.DEFAULT), 100);
     byte[] sound = Files.readAllBytes(file);
-    int pagesEnd = sound.length - footerLength(sound) - 8;
+    int pagesEnd = sound.length - ParquetForge.footerLength(sound) - 8;
     List<Integer> unfound = new ArrayList<>();
     for (int at = 4; at < pagesEnd; at += 3) {
       byte[] bytes = sound.clone();
@@ -179,70 +170,10 @@ class ParquetCorruptionTest {
     assertThat(unfound).hasSizeLessThan(8);
   }
 
-  private static int footerLength(byte[] file) {
-    int end = file.length - 8;
-    return file[end] & 0xFF | (file[end + 1] & 0xFF) << 8 | (file[end + 2] & 0xFF) << 16;
-  }
-
-  /** A one-column file with whatever pages and counts. */
-  private byte[] forge(String fields, long rows, List<Page> pages, Consumer<ColumnMetaData> change)
+  private byte[] forge(
+      String fields, long rows, List<ParquetForge.Page> pages, Consumer<ColumnMetaData> change)
       throws IOException {
-    MessageType type = MessageTypeParser.parseMessageType("message m {" + fields + "}");
-    Path empty = folder.resolve("empty.parquet");
-    try (var writer =
-        ExampleParquetWriter.builder(new LocalOutputFile(empty))
-            .withConf(new PlainParquetConfiguration())
-            .withType(type)
-            .build()) {
-      assertThat(writer).isNotNull();
-    }
-    byte[] bytes = Files.readAllBytes(empty);
-    Files.delete(empty);
-    int footerAt = bytes.length - 8 - footerLength(bytes);
-    FileMetaData footer = ParquetThrift.footer(bytes, footerAt, bytes.length - 8);
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    out.write(ParquetFile.MAGIC);
-    for (Page page : pages) {
-      Util.writePageHeader(page.header(), out);
-      out.write(page.body());
-    }
-    ColumnMetaData meta = new ColumnMetaData();
-    var leaf = footer.getSchema().getLast();
-    meta.setType(leaf.getType());
-    meta.setEncodings(List.of(Encoding.PLAIN));
-    meta.setPath_in_schema(List.of(leaf.getName()));
-    meta.setCodec(CompressionCodec.UNCOMPRESSED);
-    meta.setNum_values(rows);
-    meta.setTotal_uncompressed_size(out.size() - 4);
-    meta.setTotal_compressed_size(out.size() - 4);
-    meta.setData_page_offset(4);
-    change.accept(meta);
-    var chunk = new ColumnChunk(4);
-    chunk.setMeta_data(meta);
-    footer.setRow_groups(List.of(new RowGroup(List.of(chunk), 100, rows)));
-    footer.setNum_rows(rows);
-    int before = out.size();
-    Util.writeFileMetaData(footer, out);
-    int length = out.size() - before;
-    RecordBuffer tail = new RecordBuffer();
-    tail.putInt(length);
-    out.write(tail.bytes(), 0, 4);
-    out.write(ParquetFile.MAGIC);
-    return out.toByteArray();
-  }
-
-  private record Page(PageHeader header, byte[] body) {
-    static Page data(int values, Encoding encoding, int size, byte... body) {
-      PageHeader header = new PageHeader(PageType.DATA_PAGE, size, body.length);
-      header.setData_page_header(new DataPageHeader(values, encoding, Encoding.RLE, Encoding.RLE));
-      return new Page(header, body);
-    }
-
-    static Page dictionary(int values, byte... body) {
-      PageHeader header = new PageHeader(PageType.DICTIONARY_PAGE, body.length, body.length);
-      header.setDictionary_page_header(new DictionaryPageHeader(values, Encoding.PLAIN));
-      return new Page(header, body);
-    }
+    return ParquetForge.oneColumn(folder, fields, rows, pages, change);
   }
 
   private void assertFault(byte[] bytes, String... parts) throws IOException {
@@ -264,34 +195,43 @@ class ParquetCorruptionTest {
   @Test
   void pagesThatClaimTooMuchAreRefused() throws IOException {
     assertFault(
-        forge(SCALAR, 2, List.of(Page.data(2, Encoding.PLAIN, 8, EIGHT)), m -> {}),
+        forge(SCALAR, 2, List.of(ParquetForge.Page.data(2, Encoding.PLAIN, 8, EIGHT)), m -> {}),
         "column c, byte 4: got fewer values");
     assertFault(
-        forge(SCALAR, 1, List.of(Page.data(2, Encoding.PLAIN, 8, EIGHT)), m -> {}),
+        forge(SCALAR, 1, List.of(ParquetForge.Page.data(2, Encoding.PLAIN, 8, EIGHT)), m -> {}),
         "got a page of 2 values, expected at most the 1");
     assertFault(
-        forge(SCALAR, 3, List.of(Page.data(1, Encoding.PLAIN, 8, EIGHT)), m -> {}),
+        forge(SCALAR, 3, List.of(ParquetForge.Page.data(1, Encoding.PLAIN, 8, EIGHT)), m -> {}),
         "got 2 values less than the chunk's count");
     assertFault(
-        forge(SCALAR, 1, List.of(Page.data(1, Encoding.RLE_DICTIONARY, 8, EIGHT)), m -> {}),
+        forge(
+            SCALAR,
+            1,
+            List.of(ParquetForge.Page.data(1, Encoding.RLE_DICTIONARY, 8, EIGHT)),
+            m -> {}),
         "without its dictionary");
     assertFault(
-        forge(SCALAR, 1, List.of(Page.data(1, Encoding.DELTA_BYTE_ARRAY, 8, EIGHT)), m -> {}),
+        forge(
+            SCALAR,
+            1,
+            List.of(ParquetForge.Page.data(1, Encoding.DELTA_BYTE_ARRAY, 8, EIGHT)),
+            m -> {}),
         "got encoding DELTA_BYTE_ARRAY of INT64");
     assertFault(
         forge(
             SCALAR,
             1,
             List.of(
-                Page.dictionary(1, EIGHT),
-                Page.data(1, Encoding.RLE_DICTIONARY, 3, (byte) 1, (byte) 2, (byte) 1)),
+                ParquetForge.Page.dictionary(1, EIGHT),
+                ParquetForge.Page.data(
+                    1, Encoding.RLE_DICTIONARY, 3, (byte) 1, (byte) 2, (byte) 1)),
             m -> {}),
         "got dictionary index 1 of 1 entries");
     assertFault(
-        forge(SCALAR, 1, List.of(Page.dictionary(Integer.MAX_VALUE, EIGHT)), m -> {}),
+        forge(SCALAR, 1, List.of(ParquetForge.Page.dictionary(Integer.MAX_VALUE, EIGHT)), m -> {}),
         "got a dictionary of 2147483647 values in 8 bytes");
     assertFault(
-        forge(SCALAR, 1, List.of(Page.data(-1, Encoding.PLAIN, 8, EIGHT)), m -> {}),
+        forge(SCALAR, 1, List.of(ParquetForge.Page.data(-1, Encoding.PLAIN, 8, EIGHT)), m -> {}),
         "got a page of -1 values");
     assertFault(
         forge(SCALAR, 1, List.of(), m -> m.setTotal_compressed_size(1L << 40)),
@@ -318,7 +258,7 @@ class ParquetCorruptionTest {
           forge(
               SCALAR,
               1,
-              List.of(Page.data(1, Encoding.PLAIN, huge, EIGHT)),
+              List.of(ParquetForge.Page.data(1, Encoding.PLAIN, huge, EIGHT)),
               m -> m.setCodec(codec)),
           "got 8 bytes of " + codec + " said to hold " + huge);
     }
@@ -326,7 +266,7 @@ class ParquetCorruptionTest {
         forge(
             SCALAR,
             1,
-            List.of(Page.data(1, Encoding.PLAIN, Integer.MAX_VALUE, EIGHT)),
+            List.of(ParquetForge.Page.data(1, Encoding.PLAIN, Integer.MAX_VALUE, EIGHT)),
             m -> m.setCodec(CompressionCodec.ZSTD)),
         "got a page of 8 bytes, 2147483647 uncompressed");
     // A frame that does not state its size: one block, eight times the byte 7.
@@ -335,12 +275,16 @@ class ParquetCorruptionTest {
         forge(
             SCALAR,
             1,
-            List.of(Page.data(1, Encoding.PLAIN, huge, frame)),
+            List.of(ParquetForge.Page.data(1, Encoding.PLAIN, huge, frame)),
             m -> m.setCodec(CompressionCodec.ZSTD)),
         "got 10 bytes of ZSTD said to hold " + huge);
     for (CompressionCodec codec : List.of(CompressionCodec.LZO, CompressionCodec.LZ4)) {
       assertFault(
-          forge(SCALAR, 1, List.of(Page.data(1, Encoding.PLAIN, 8, EIGHT)), m -> m.setCodec(codec)),
+          forge(
+              SCALAR,
+              1,
+              List.of(ParquetForge.Page.data(1, Encoding.PLAIN, 8, EIGHT)),
+              m -> m.setCodec(codec)),
           "got codec " + codec);
     }
   }
@@ -348,7 +292,12 @@ class ParquetCorruptionTest {
   @Test
   void aRowGroupThatClaimsManyRowsTakesNoMemoryForThem() throws IOException {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    byte[] few = forge(SCALAR, 1L << 40, List.of(Page.data(1, Encoding.PLAIN, 8, EIGHT)), m -> {});
+    byte[] few =
+        forge(
+            SCALAR,
+            1L << 40,
+            List.of(ParquetForge.Page.data(1, Encoding.PLAIN, 8, EIGHT)),
+            m -> {});
     long before = threads.getCurrentThreadAllocatedBytes();
     assertFault(few, "got 1099511627775 values less than the chunk's count");
     assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(16 << 20);
@@ -364,7 +313,7 @@ class ParquetCorruptionTest {
         forge(
             "optional int64 c;",
             rows,
-            List.of(Page.data(rows, Encoding.PLAIN, 10, levels)),
+            List.of(ParquetForge.Page.data(rows, Encoding.PLAIN, 10, levels)),
             m -> {});
     Path file = Files.write(folder.resolve("many.parquet"), bytes);
     Columns columns = new Columns(List.of(), Set.of(), List.of(), List.of(SparseColumn.id("c")));
@@ -397,8 +346,8 @@ class ParquetCorruptionTest {
             LIST,
             1,
             List.of(
-                Page.dictionary(1, EIGHT),
-                Page.data(count, Encoding.RLE_DICTIONARY, bytes.length, bytes)),
+                ParquetForge.Page.dictionary(1, EIGHT),
+                ParquetForge.Page.data(count, Encoding.RLE_DICTIONARY, bytes.length, bytes)),
             m -> m.setNum_values(count)),
         "row 1, column c: got ",
         "cut the lists");
@@ -435,13 +384,13 @@ class ParquetCorruptionTest {
       body.putLong(i);
     }
     byte[] bytes = Arrays.copyOf(body.bytes(), body.size());
-    Page page = Page.data(3, Encoding.PLAIN, bytes.length, bytes);
+    ParquetForge.Page page = ParquetForge.Page.data(3, Encoding.PLAIN, bytes.length, bytes);
     assertFault(forge(LIST, 1, List.of(page), m -> m.setNum_values(3)), "goes on before one began");
     body.clear();
     putRuns(body, 3, 0, 0, 0);
     putRuns(body, 3, 0, 0, 0);
     byte[] empties = Arrays.copyOf(body.bytes(), body.size());
-    Page three = Page.data(3, Encoding.PLAIN, empties.length, empties);
+    ParquetForge.Page three = ParquetForge.Page.data(3, Encoding.PLAIN, empties.length, empties);
     assertFault(
         forge(LIST, 2, List.of(three), m -> m.setNum_values(3)), "more rows than its group");
   }
