@@ -86,6 +86,10 @@ final class ParquetFeature {
   }
 
   private void fillNumbers(ParquetSpan span, float[] out, int stride) {
+    if (target.list() && !field.list()) {
+      refuseNulls(span);
+      return;
+    }
     if (field.list()) {
       fillVectors(span, out, stride);
       return;
@@ -153,6 +157,14 @@ final class ParquetFeature {
             + ": got null, expected a value; fill missing values before, or leave the row out");
   }
 
+  /** A column of nulls where others have vectors: each row lacks one. */
+  private void refuseNulls(ParquetSpan span) {
+    for (int row = 0; row < span.rows(); row++) {
+      requireWidth(span, row, 0);
+    }
+    column.skip(span.rows());
+  }
+
   private void fillVectors(ParquetSpan span, float[] out, int stride) {
     float[] values = column.values().floats();
     boolean sure = !column.values().mayFail();
@@ -195,7 +207,7 @@ final class ParquetFeature {
                   + width
                   + " numbers, expected "
                   + target.width()
-                  + " as in the first row; vectors of a column all have one width"));
+                  + " as in the first row that has some; vectors of a column all have one width"));
     }
   }
 
@@ -212,27 +224,32 @@ final class ParquetFeature {
     }
   }
 
-  /** Numbers in the first row of the file's first group that has one; 1 where there is none. */
-  int widthOfFirstRow() {
+  /** Numbers in the first row that has some; 1 for a scalar, 0 where no row has any. */
+  int firstWidth() {
     if (!field.list()) {
       return 1;
     }
-    int width = 1;
+    int width = 0;
     for (RowGroup group : file.rowGroups()) {
-      if (group.getNum_rows() > 0) {
-        width = firstWidth(group);
+      try {
+        width = group.getNum_rows() > 0 ? firstWidth(group) : 0;
+      } catch (DataException e) {
+        continue; // Whoever reads the group meets the fault, and perhaps leaves its rows out.
+      }
+      if (width > 0) {
         break;
       }
     }
-    if (width < 1 || width > MAX_WIDTH) {
+    if (width > MAX_WIDTH) {
       throw new DataException(
           file.path()
-              + ": row 1, column "
+              + ": column "
               + target.name()
               + ": got a vector of "
               + width
-              + " numbers, expected 1 to "
-              + MAX_WIDTH);
+              + " numbers or more, expected 1 to "
+              + MAX_WIDTH
+              + "; leave the column out, or make it ids");
     }
     return width;
   }
@@ -240,10 +257,13 @@ final class ParquetFeature {
   private int firstWidth(RowGroup group) {
     open(group);
     int width = 0;
-    int rows = 1;
-    for (int count = column.next(rows); count > 0; count = column.next(rows)) {
-      rows = 0;
+    for (int count = column.next(ParquetValues.CHUNK);
+        count > 0 && width <= MAX_WIDTH;
+        count = column.next(ParquetValues.CHUNK)) {
       for (int i = 0; i < count; i++) {
+        if (width > 0 && column.starts(i)) {
+          return width;
+        }
         width += column.element(i) ? 1 : 0;
       }
     }

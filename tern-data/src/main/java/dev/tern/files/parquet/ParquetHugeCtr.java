@@ -26,8 +26,9 @@ final class ParquetHugeCtr {
   private final Map<Path, ParquetPlan> plansOfDescriptions = new HashMap<>();
   private final Map<Path, ParquetPlan> plansOfFiles = new HashMap<>();
   private final List<Part> parts = new ArrayList<>();
+  private final Map<Path, Long> rows = new HashMap<>();
   private Optional<Schema> schema = Optional.empty();
-  private long rows;
+  private long allRows;
 
   /** A file and what describes it. */
   private record Part(Path file, ParquetMetadata metadata) {}
@@ -39,12 +40,14 @@ final class ParquetHugeCtr {
 
   DataReader open(List<Path> sources) {
     FileSequence.sound(sources, policy, this::find);
+    List<Part> told = FileSequence.sound(parts, policy, this::check);
+    plansOfDescriptions.replaceAll((path, plan) -> plan.settled());
     List<Path> sound =
-        FileSequence.sound(parts, policy, this::check).stream().map(Part::file).toList();
+        FileSequence.sound(told, policy, this::requireSchema).stream().map(Part::file).toList();
     return FileSequence.open(
         schema.orElseThrow(),
         sound,
-        OptionalLong.of(rows),
+        OptionalLong.of(allRows),
         policy.withThreads(1), // columns, not files, are shared out
         (path, faults) ->
             ParquetSource.open(
@@ -116,24 +119,26 @@ final class ParquetHugeCtr {
 
   private void check(Part part) {
     try (ParquetFile file = ParquetFile.open(part.file())) {
-      part.metadata().requireRows(file);
-      ParquetPlan plan =
-          plansOfDescriptions.computeIfAbsent(
-              part.metadata().path(), path -> plan(file, part.metadata()));
-      plan.requireFields(file);
-      rows = FileSequence.addRows(part.file(), rows, file.rows());
-      plansOfFiles.put(part.file(), plan);
+      ParquetMetadata metadata = part.metadata();
+      metadata.requireRows(file);
+      ParquetPlan known = plansOfDescriptions.get(metadata.path());
+      ParquetPlan plan = known == null ? ParquetPlan.hugeCtr(file, metadata, options) : known;
+      ParquetPlan told = plan.settledBy(file);
+      rows.put(part.file(), file.rows());
+      plansOfDescriptions.put(metadata.path(), told);
     }
   }
 
-  private ParquetPlan plan(ParquetFile file, ParquetMetadata metadata) {
-    ParquetPlan plan = ParquetPlan.hugeCtr(file, metadata, options);
+  private void requireSchema(Part part) {
+    Path description = part.metadata().path();
+    ParquetPlan plan = Objects.requireNonNull(plansOfDescriptions.get(description), "plan");
     if (schema.isPresent() && !schema.get().equals(plan.schema())) {
       throw new DataException(
           "%s: got %s by %s, expected %s as in the first file; write all files with one schema"
-              .formatted(file.path(), plan.schema(), metadata.path(), schema.get()));
+              .formatted(part.file(), plan.schema(), description, schema.get()));
     }
     schema = Optional.of(plan.schema());
-    return plan;
+    allRows = FileSequence.addRows(part.file(), allRows, rows.getOrDefault(part.file(), 0L));
+    plansOfFiles.put(part.file(), plan);
   }
 }

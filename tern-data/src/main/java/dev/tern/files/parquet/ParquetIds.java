@@ -81,12 +81,15 @@ final class ParquetIds {
     shift(span, ids, offsets);
   }
 
-  /** A null id: none, the hash of "", or a fault; returns how many ids were put at {@code end}. */
+  /**
+   * A null id: none (as for a null list), the hash of "", or a fault; returns how many ids were put
+   * at {@code end}.
+   */
   private int nullId(ParquetSpan span, int row, long[] ids, int end) {
     if (!nulls) {
       span.fault(row, feature.nullFault(span, row));
     }
-    if (target.use() == ParquetValues.Use.TEXT) {
+    if (target.use() == ParquetValues.Use.TEXT && target.list() == column.isList()) {
       column.values().sawEmpty();
       ids[end] = TextHash.EMPTY;
       return 1;

@@ -11,8 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What becomes of which columns, settled on the first file of a data set; every other file must
- * have the same columns in types that fit.
+ * What becomes of which columns. Each file of a data set must have the columns in types that fit.
+ * What only files tell, whether a column is a list and how wide its vectors are, comes from the
+ * first file that tells it: one without rows tells no width, and a column of nulls tells nothing.
  *
  * @param nulls whether nulls are missing values rather than faults
  * @param positive hashes of the texts that mean label 1
@@ -33,15 +34,23 @@ record ParquetPlan(
     SLOT
   }
 
+  /** What a column holds in a row; open while no file told. */
+  enum Shape {
+    OPEN,
+    SCALAR,
+    LIST
+  }
+
   /**
    * What becomes of one column.
    *
    * @param name for messages, and to find the column unless {@code position} does
    * @param position index of the column in the file, or -1 to find it by name
    * @param index of the first label or dense number it gives, or of the slot
-   * @param width numbers a row gives; 1 for slots
+   * @param width numbers a row gives, 0 while no file told; 1 for slots
    * @param exact whether types must be as HugeCTR has them
-   * @param list whether it is a list in the first file
+   * @param shape whether it is a list
+   * @param separator between the texts of one value, which are in one only where it is no list
    * @param offset added to each id
    * @param limit ids must be below, or -1
    */
@@ -52,19 +61,24 @@ record ParquetPlan(
       int index,
       int width,
       boolean exact,
-      boolean list,
+      Shape shape,
+      String separator,
       ParquetValues.Use use,
       long offset,
       long limit) {
 
-    Target resized(int index, int width, boolean list) {
-      return new Target(role, name, position, index, width, exact, list, use, offset, limit);
+    boolean list() {
+      return shape == Shape.LIST;
+    }
+
+    Target resized(int index, int width, Shape shape) {
+      return new Target(
+          role, name, position, index, width, exact, shape, separator, use, offset, limit);
     }
   }
 
   /** A plan to read {@code columns} by name. */
-  static ParquetPlan byName(
-      ParquetFile first, Columns columns, ParquetOptions options, TextDictionary dictionary) {
+  static ParquetPlan byName(Columns columns, ParquetOptions options, TextDictionary dictionary) {
     List<Target> wanted = new ArrayList<>();
     ParquetValues.Use label =
         columns.positive().isEmpty() ? ParquetValues.Use.NUMBER : ParquetValues.Use.POSITIVE;
@@ -80,13 +94,11 @@ record ParquetPlan(
                 + column.name()
                 + ", expected id columns only; leave out the sizes");
       }
-      wanted.add(slots.next(column.name(), -1, column.text(), false));
+      wanted.add(slots.next(column, -1, false));
     }
-    requireWholeTexts(first, columns);
     List<Long> positive = columns.positive().stream().map(TextHash::of).toList();
     ParquetPruning pruning = new ParquetPruning(options.ranges());
-    return new ParquetPlan(NO_ROWS, wanted, options.nulls(), positive, dictionary, pruning)
-        .settle(first);
+    return new ParquetPlan(NO_ROWS, wanted, options.nulls(), positive, dictionary, pruning);
   }
 
   /** A plan to read what {@code metadata} names, as HugeCTR does. */
@@ -101,17 +113,16 @@ record ParquetPlan(
     }
     Slots slots = new Slots(options.slotSizes(), metadata.cats().size());
     for (int position : metadata.cats()) {
-      wanted.add(slots.next(nameAt(first, position), position, false, true));
+      wanted.add(slots.next(SparseColumn.id(nameAt(first, position)), position, true));
     }
     return new ParquetPlan(
-            NO_ROWS, wanted, false, List.of(), TextDictionary.none(), ParquetPruning.NONE)
-        .settle(first);
+        NO_ROWS, wanted, false, List.of(), TextDictionary.none(), ParquetPruning.NONE);
   }
 
   private static final Schema NO_ROWS = new Schema(List.of(), List.of(), List.of());
 
   private static Target number(Role role, String name, int position, ParquetValues.Use use) {
-    return new Target(role, name, position, 0, 1, position >= 0, false, use, 0, -1);
+    return new Target(role, name, position, 0, 0, position >= 0, Shape.OPEN, "", use, 0, -1);
   }
 
   /** Slots in order, each with its part of the ids. */
@@ -128,36 +139,25 @@ record ParquetPlan(
       }
     }
 
-    Target next(String name, int position, boolean text, boolean exact) {
+    Target next(SparseColumn column, int position, boolean exact) {
       long limit = sizes.isEmpty() ? -1 : sizes.get(slot);
-      ParquetValues.Use use = text ? ParquetValues.Use.TEXT : ParquetValues.Use.ID;
+      ParquetValues.Use use = column.text() ? ParquetValues.Use.TEXT : ParquetValues.Use.ID;
       Target target =
-          new Target(Role.SLOT, name, position, slot, 1, exact, false, use, offset, limit);
+          new Target(
+              Role.SLOT,
+              column.name(),
+              position,
+              slot,
+              1,
+              exact,
+              Shape.OPEN,
+              column.text() ? column.separator() : "",
+              use,
+              offset,
+              limit);
       offset += Math.max(0, limit);
       slot++;
       return target;
-    }
-  }
-
-  /**
-   * Parquet has lists for many values; texts to be split are no use of it that can be decoded once.
-   */
-  private static void requireWholeTexts(ParquetFile first, Columns columns) {
-    for (SparseColumn column : columns.sparse()) {
-      for (ParquetField field : first.fields()) {
-        boolean split = column.text() && !column.separator().isEmpty();
-        if (split && field.name().equals(column.name()) && !field.list()) {
-          throw new DataException(
-              first.path()
-                  + ": column "
-                  + column.name()
-                  + ": got "
-                  + field.described()
-                  + ", expected a LIST for a column with separator \""
-                  + column.separator()
-                  + "\"; drop the separator, or split the texts into lists");
-        }
-      }
     }
   }
 
@@ -174,45 +174,87 @@ record ParquetPlan(
     return file.fields().get(position).name();
   }
 
-  /** Fills in what only the first file tells: lists, the widths of vectors, and so the schema. */
-  private ParquetPlan settle(ParquetFile first) {
+  /** This plan with what {@code file} tells of that which is open; checks its columns. */
+  ParquetPlan settledBy(ParquetFile file) {
+    return with(schema, targets.stream().map(target -> settledBy(file, target)).toList());
+  }
+
+  private Target settledBy(ParquetFile file, Target target) {
+    ParquetField field = field(file, target);
+    if (tellsNothing(field)) {
+      return target;
+    }
+    requireWholeTexts(file, field, target);
+    Target shaped =
+        target.resized(target.index(), target.width(), field.list() ? Shape.LIST : Shape.SCALAR);
+    return target.width() > 0
+        ? shaped
+        : shaped.resized(
+            target.index(), new ParquetFeature(file, this, shaped).firstWidth(), shaped.shape());
+  }
+
+  /** A column of nulls may be of any type in other files. */
+  private static boolean tellsNothing(ParquetField field) {
+    return field.kind() == ParquetType.Kind.NULL && !field.list();
+  }
+
+  /**
+   * Parquet has lists for many values; texts to be split are no use of it that can be decoded once.
+   */
+  private static void requireWholeTexts(ParquetFile file, ParquetField field, Target target) {
+    if (!target.separator().isEmpty() && !field.list()) {
+      throw new DataException(
+          file.path()
+              + ": column "
+              + target.name()
+              + ": got "
+              + field.described()
+              + ", expected a LIST for a column with separator \""
+              + target.separator()
+              + "\"; drop the separator, or split the texts into lists");
+    }
+  }
+
+  /** This plan after all files, with the schema that it comes to. */
+  ParquetPlan settled() {
     List<String> labels = new ArrayList<>();
     List<String> dense = new ArrayList<>();
     List<Slot> slots = new ArrayList<>();
     List<Target> settled = new ArrayList<>();
-    for (Target wanted : targets) {
-      boolean list = find(first, wanted).list();
-      Target target = wanted.resized(wanted.index(), 1, list);
-      if (wanted.role() == Role.SLOT) {
-        boolean one = !list && (wanted.use() == ParquetValues.Use.TEXT || wanted.exact());
-        slots.add(one ? Slot.oneHot(wanted.name()) : Slot.ragged(wanted.name()));
+    for (Target open : targets) {
+      Target target =
+          open.resized(
+              open.index(),
+              Math.max(1, open.width()),
+              open.shape() == Shape.OPEN ? Shape.SCALAR : open.shape());
+      if (open.role() == Role.SLOT) {
+        boolean one = !target.list() && (open.use() == ParquetValues.Use.TEXT || open.exact());
+        slots.add(one ? Slot.oneHot(open.name()) : Slot.ragged(open.name()));
       } else {
-        List<String> names = wanted.role() == Role.LABEL ? labels : dense;
-        int width = new ParquetFeature(first, this, target).widthOfFirstRow();
-        target = target.resized(names.size(), width, list);
-        for (int part = 0; part < width; part++) {
-          names.add(list ? wanted.name() + "[" + part + "]" : wanted.name());
+        List<String> names = open.role() == Role.LABEL ? labels : dense;
+        target = target.resized(names.size(), target.width(), target.shape());
+        for (int part = 0; part < target.width(); part++) {
+          names.add(target.list() ? open.name() + "[" + part + "]" : open.name());
         }
       }
       settled.add(target);
     }
     try {
-      return new ParquetPlan(
-          new Schema(labels, dense, slots), settled, nulls, positive, dictionary, pruning);
+      return with(new Schema(labels, dense, slots), settled);
     } catch (IllegalArgumentException e) {
-      throw new DataException(first.path() + ": " + e.getMessage(), e);
+      throw new DataException("parquet: " + e.getMessage(), e);
     }
   }
 
-  /** Says so if {@code file} lacks a column, or has one of a type that does not fit. */
-  void requireFields(ParquetFile file) {
-    targets.forEach(target -> field(file, target));
+  private ParquetPlan with(Schema schema, List<Target> targets) {
+    return new ParquetPlan(schema, targets, nulls, positive, dictionary, pruning);
   }
 
   /** The column of {@code file} that {@code target} means, in a type that fits. */
   ParquetField field(ParquetFile file, Target target) {
     ParquetField field = find(file, target);
-    if (field.list() != target.list()) {
+    boolean open = target.shape() == Shape.OPEN || tellsNothing(field);
+    if (!open && field.list() != target.list()) {
       throw new DataException(
           file.path()
               + ": column "
@@ -221,7 +263,7 @@ record ParquetPlan(
               + field.described()
               + ", expected "
               + (target.list() ? "a LIST" : "no LIST")
-              + " as in the first file; write all files with one schema");
+              + " as in the first file that tells; write all files with one schema");
     }
     return field;
   }

@@ -18,9 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.function.Function;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads Parquet files, one after the other: by column names, or as HugeCTR does, by the indices in
@@ -67,10 +65,7 @@ public final class ParquetReader {
       ReadPolicy policy,
       TextDictionary dictionary) {
     List<Path> files = FileSequence.requireFiles(paths).stream().flatMap(p -> expand(p)).toList();
-    return read(
-        files,
-        policy,
-        first -> ParquetPlan.byName(first, policy.read(columns), options, dictionary));
+    return read(files, policy, ParquetPlan.byName(policy.read(columns), options, dictionary));
   }
 
   /** The columns of the first file of {@code path}, each with its type. */
@@ -106,11 +101,10 @@ public final class ParquetReader {
     return new ParquetHugeCtr(options, policy).open(FileSequence.requireFiles(sources));
   }
 
-  private static DataReader read(
-      List<Path> files, ReadPolicy policy, Function<ParquetFile, ParquetPlan> planner) {
-    Survey survey = new Survey(planner);
+  private static DataReader read(List<Path> files, ReadPolicy policy, ParquetPlan open) {
+    Survey survey = new Survey(open);
     List<Path> sound = FileSequence.sound(files, policy, survey::add);
-    ParquetPlan plan = survey.plan();
+    ParquetPlan plan = survey.plan.settled();
     return FileSequence.open(
         plan.schema(),
         sound,
@@ -119,26 +113,21 @@ public final class ParquetReader {
         (path, faults) -> ParquetSource.open(path, plan, policy, faults));
   }
 
-  /** What the footers tell: a plan from the first, which all must fit, and how many rows. */
+  /** What the files tell: what is open in a plan, and how many rows there are. */
   private static final class Survey {
-    private final Function<ParquetFile, ParquetPlan> planner;
-    private @Nullable ParquetPlan plan;
+    private ParquetPlan plan;
     private long rows;
 
-    Survey(Function<ParquetFile, ParquetPlan> planner) {
-      this.planner = planner;
+    Survey(ParquetPlan open) {
+      plan = open;
     }
 
     void add(Path path) {
       try (ParquetFile file = ParquetFile.open(path)) {
-        plan = plan == null ? planner.apply(file) : plan;
-        plan.requireFields(file);
+        ParquetPlan told = plan.settledBy(file);
         rows = FileSequence.addRows(path, rows, plan.pruning().rows(file));
+        plan = told;
       }
-    }
-
-    ParquetPlan plan() {
-      return Objects.requireNonNull(plan, "plan");
     }
   }
 
