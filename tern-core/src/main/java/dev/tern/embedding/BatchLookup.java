@@ -20,6 +20,7 @@ public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final List<Integer> widths;
   private final int slotCount;
+  private final boolean pairs;
   final LookAhead ahead;
 
   /** Whether some table's policy needs to know which samples were clicked. */
@@ -29,8 +30,11 @@ public final class BatchLookup implements AutoCloseable {
   private final TableBatch[] parts;
   private final PooledBags[] bags;
 
-  /** Per part of rows, where the vectors or gradients of a call lie. */
+  /** Per part of rows, and then of pair sums, where the vectors or gradients of a call lie. */
   private final long[] addresses;
+
+  /** Where the vectors of the last part lie, for gradients of pair sums. */
+  private long pooled;
 
   /** Per table and slot of it, where its vectors go. */
   private final RowParts[][] targets;
@@ -49,7 +53,8 @@ public final class BatchLookup implements AutoCloseable {
   private float lr;
   private long step;
 
-  BatchLookup(SlotTables slots, List<Integer> widths) {
+  BatchLookup(SlotTables slots, List<Integer> widths, boolean pairs) {
+    this.pairs = pairs;
     tables = slots.tables();
     slotCount = slots.slotCount();
     this.widths = List.copyOf(widths);
@@ -63,7 +68,7 @@ public final class BatchLookup implements AutoCloseable {
                 .formatted(table.config().name(), widths, width));
       }
     }
-    addresses = new long[widths.size()];
+    addresses = new long[widths.size() + (pairs ? 1 : 0)];
     ahead = new LookAhead(slots);
     weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
     parts = slots.newBatch();
@@ -83,7 +88,8 @@ public final class BatchLookup implements AutoCloseable {
    * whether it was clicked, for tables whose row policy weighs clicks.
    *
    * @param insert whether ids without a row get one (training)
-   * @param out per part, takes {@code [B, S, D]} floats with {@code D} the part's width
+   * @param out per part, takes {@code [B, S, D]} floats with {@code D} the part's width; then, in a
+   *     lookup with pair sums, {@code [B, S]} floats for these
    * @throws IllegalArgumentException if such a label is neither 0 nor 1; no table changed then
    */
   public void find(Workers workers, Batch batch, boolean insert, List<MemorySegment> out) {
@@ -93,6 +99,7 @@ public final class BatchLookup implements AutoCloseable {
     if (insert && weighsClicks) {
       requireLabels(batch);
     }
+    pooled = addresses[widths.size() - 1];
     this.batch = batch;
     this.insert = insert;
     wasAhead = ahead.end(batch);
@@ -129,16 +136,22 @@ public final class BatchLookup implements AutoCloseable {
     ahead.end();
   }
 
-  /** Floats of part {@code p} of the vectors of a batch. */
+  /** Floats of part {@code p} of the vectors of a batch, or of its pair sums. */
   private long floats(Batch of, int p) {
-    return (long) of.size() * slotCount * widths.get(p);
+    return (long) of.size() * slotCount * (p < widths.size() ? widths.get(p) : 1);
   }
 
   /** Places bag {@code b} at vector {@code first + b * every} of {@code [B, S, D]}. */
   private void place(RowParts part, long first, long every) {
-    for (int p = 0; p < addresses.length; p++) {
+    int last = widths.size() - 1;
+    for (int p = 0; p <= last; p++) {
       long width = widths.get(p);
       part.set(p, addresses[p] + 4 * first * width, every * width);
+    }
+    if (pairs) {
+      long width = widths.get(last);
+      part.setPairs(addresses[last + 1] + 4 * first, every);
+      part.setPooled(pooled + 4 * first * width, every * width);
     }
   }
 
@@ -158,7 +171,10 @@ public final class BatchLookup implements AutoCloseable {
   /**
    * Applies the gradients of what {@link #find} wrote last.
    *
-   * @param gradients per part, {@code [B, S, D]} floats with {@code D} the part's width
+   * <p>In a lookup with pair sums, what {@code find} wrote must still lie where it wrote it.
+   *
+   * @param gradients per part, {@code [B, S, D]} floats with {@code D} the part's width; then, in a
+   *     lookup with pair sums, {@code [B, S]} floats for these
    * @param lr learning rate
    * @param step counted from 1
    */

@@ -77,7 +77,16 @@ public final class SlotTables implements AutoCloseable {
    * @param parts widths of the tensors that a row is split over; their sum is {@code W}
    */
   public BatchLookup newLookup(List<Integer> parts) {
-    return new BatchLookup(this, parts);
+    return new BatchLookup(this, parts, false);
+  }
+
+  /**
+   * Looks batches up as {@link #newLookup(List)} does, and gives the sum of the dot products of all
+   * pairs of vectors that were pooled, each times its factor, for each row and slot. The vectors
+   * are those of the last part. A row with one id or none has the sum 0.
+   */
+  public BatchLookup newPairLookup(List<Integer> parts) {
+    return new BatchLookup(this, parts, true);
   }
 
   @Override

@@ -24,6 +24,7 @@ public final class PooledBags {
   public int count;
 
   private boolean single;
+  private boolean plural;
 
   public PooledBags(Combiner combiner) {
     this.combiner = combiner;
@@ -43,6 +44,10 @@ public final class PooledBags {
   /** Checks that bags {@code [from, to)} lie within {@code positions} positions of a lookup. */
   public void check(String table, int from, int to, int positions) {
     single = check(table, offsets, from, to, positions);
+    plural = false;
+    for (int b = from; b < to && !single && !plural; b++) {
+      plural = offsets[b + 1] - offsets[b] > 1;
+    }
   }
 
   /** The same for {@code offsets}; returns whether each bag holds exactly one position. */
@@ -78,6 +83,11 @@ public final class PooledBags {
   /** Whether the vector of each checked bag is a copy of one row. */
   boolean areRows() {
     return single && weights.length == 0;
+  }
+
+  /** Whether some checked bag holds several positions. */
+  boolean arePlural() {
+    return plural;
   }
 
   /** Whether some factor may differ from 1. */

@@ -17,11 +17,13 @@ public final class Pooling {
   private final TableConfig config;
   private final InitialRows initial;
   private final RowReads loops;
+  private final PairSums pairs;
 
   public Pooling(TableConfig config, InitialRows initial, RowReads loops) {
     this.config = config;
     this.initial = initial;
     this.loops = loops;
+    pairs = new PairSums(loops);
   }
 
   /** Pools bags {@code [from, to)}, after {@link PooledBags#check}. */
@@ -43,6 +45,9 @@ public final class Pooling {
         } else {
           loops.pool(lookup, bags, part);
         }
+      }
+      if (out.hasPairs()) {
+        pairs.pool(lookup, bags, begin, end, out);
       }
       begin = end;
     }
@@ -70,27 +75,42 @@ public final class Pooling {
       for (int i = bags.offsets[b]; i < bags.offsets[b + 1]; i++) {
         known &= lookup.rows[lookup.inverse[i]] != RowLookup.NONE;
       }
-      float scale = known ? 0 : bags.scale(b);
-      for (int p = 0; p < out.count() && !known; p++) {
-        MatrixBlock part = out.part(p, b, b + 1);
-        for (int j = part.begin; j < part.end; j++) {
-          Memory.setFloat(part.at(b, j), sum(lookup, bags, b, scale, j));
-        }
+      if (!known) {
+        poolInitial(lookup, bags, b, out);
       }
     }
   }
 
-  /** Column {@code j} of a bag with initial rows. */
-  private float sum(RowLookup lookup, PooledBags bags, int bag, float scale, int j) {
-    float sum = 0;
-    for (int i = bags.offsets[bag]; i < bags.offsets[bag + 1]; i++) {
-      int u = lookup.inverse[i];
-      float weight =
-          lookup.rows[u] == RowLookup.NONE
-              ? initial.value(lookup.ids[u], j)
-              : loops.get(lookup.addresses[u], j);
-      sum = Math.fma(bags.factor(scale, i), weight, sum);
+  /** Pools a bag with initial rows. */
+  private void poolInitial(RowLookup lookup, PooledBags bags, int bag, RowParts out) {
+    float scale = bags.scale(bag);
+    float pairSum = 0;
+    for (int p = 0; p < out.count(); p++) {
+      MatrixBlock part = out.part(p, bag, bag + 1);
+      for (int j = part.begin; j < part.end; j++) {
+        float sum = 0;
+        float before = 0;
+        float product = 0;
+        for (int i = bags.offsets[bag]; i < bags.offsets[bag + 1]; i++) {
+          float weight = weight(lookup, lookup.inverse[i], j);
+          float row = bags.factor(scale, i) * weight;
+          sum = Math.fma(bags.factor(scale, i), weight, sum);
+          product = Math.fma(before, row, product);
+          before += row;
+        }
+        Memory.setFloat(part.at(bag, j), sum);
+        pairSum += p == out.count() - 1 ? product : 0;
+      }
     }
-    return sum;
+    if (out.hasPairs()) {
+      Memory.setFloat(out.pairsAt(bag), pairSum);
+    }
+  }
+
+  /** Column {@code j} of distinct id {@code u}, which may have an initial row. */
+  private float weight(RowLookup lookup, int u, int j) {
+    return lookup.rows[u] == RowLookup.NONE
+        ? initial.value(lookup.ids[u], j)
+        : loops.get(lookup.addresses[u], j);
   }
 }

@@ -13,6 +13,13 @@ public final class RowParts {
   private final long[] strides;
   private final MatrixBlock block = new MatrixBlock();
 
+  // Address and stride, in bytes, of the bags' pair sums, and of their pooled vectors; stride 0 for
+  // none.
+  private long pairsBase;
+  private long pairsStride;
+  private long pooledBase;
+  private long pooledStride;
+
   /** See {@link #interleave}; empty if bags lie in order. */
   private int[] slots = new int[0];
 
@@ -41,6 +48,36 @@ public final class RowParts {
   public void set(int p, long first, long stride) {
     bases[p] = first - 4L * begin(p);
     strides[p] = 4 * stride;
+  }
+
+  /**
+   * Sets where the pair sums of bags lie, or their gradients, as {@link PairSums} has them: the
+   * address for bag 0, and the floats from one bag to the next, 1 or more.
+   */
+  public void setPairs(long first, long stride) {
+    pairsBase = first;
+    pairsStride = 4 * stride;
+  }
+
+  /** For gradients of pair sums: where {@link #set} had the last part of the pooled vectors. */
+  public void setPooled(long first, long stride) {
+    pooledBase = first - 4L * begin(ends.length - 1);
+    pooledStride = 4 * stride;
+  }
+
+  /** Whether bags have pair sums. */
+  boolean hasPairs() {
+    return pairsStride > 0;
+  }
+
+  /** Address of the pair sum of a bag, or of its gradient. */
+  long pairsAt(int bag) {
+    return pairsBase + bag * pairsStride;
+  }
+
+  /** Address of column {@code j} of the pooled vector of a bag. */
+  long pooledAt(int bag, int j) {
+    return pooledBase + bag * pooledStride + 4L * j;
   }
 
   /**

@@ -23,17 +23,17 @@ public final class RowReads {
   private static final int BLOCK = 64;
 
   /** What a weight is; for INT8 see {@link Int8Rows}. */
-  private enum Form {
+  enum Form {
     F32,
     F16,
     BF16,
     INT8
   }
 
-  private final Form form;
-  private final int scaleAt; // for INT8, bytes from a row to its scale
+  final Form form;
+  final int scaleAt; // for INT8, bytes from a row to its scale
   private final boolean plain;
-  private final int lanes;
+  final int lanes;
 
   private RowReads(boolean vectors, Form form, int scaleAt) {
     this.form = form;

@@ -20,6 +20,10 @@ public final class RowUpdates {
   private final RowSlabs slabs;
   private final UpdateLoops loops = UpdateLoops.fastest();
   private final RowSteps steps;
+  private final PairSums pairs;
+
+  /** Whether the gradients of pair sums in the step at hand may be other than 0. */
+  private boolean pairing;
 
   /** The step of rows that are not in the batch: without l2. */
   private final OptimizerStep others;
@@ -52,6 +56,7 @@ public final class RowUpdates {
     trashBytes = RowLayout.rowBytes(config);
     others = new OptimizerStep(config.optimizer(), config.width(), 0);
     steps = new RowSteps(config, trash + trashBytes);
+    pairs = PairSums.fastest(config);
   }
 
   /** Bytes for the sums, for {@link #trash}, and for {@link RowSteps}. */
@@ -75,12 +80,18 @@ public final class RowUpdates {
       update(lookup, count, gradients, step, true);
     } else {
       lookup.group(bags);
-      runGrouped(lookup, count, gradients, step);
+      pairing = gradients.hasPairs() && bags.arePlural();
+      updateGrouped(lookup, count, gradients, step);
     }
   }
 
   /** As {@link #run}, for a lookup that was grouped. */
   public void runGrouped(RowLookup lookup, int bags, RowParts gradients, OptimizerStep step) {
+    pairing = gradients.hasPairs();
+    updateGrouped(lookup, bags, gradients, step);
+  }
+
+  private void updateGrouped(RowLookup lookup, int bags, RowParts gradients, OptimizerStep step) {
     if (gradients.isInterleaved()) {
       lookup.placeBags(gradients);
     }
@@ -118,6 +129,9 @@ public final class RowUpdates {
     sums.at(sumsAt - from * sumStride, sumStride).rows(from, to);
     for (int p = 0; p < gradients.count(); p++) {
       loops.sumGradients(lookup, gradients.part(p, 0, bags), sums);
+    }
+    if (pairing) {
+      pairs.addGradients(lookup, gradients, sums);
     }
     if (config.limits().clips()) {
       steps.clip(sums);

@@ -47,7 +47,7 @@ final class VectorRows {
   }
 
   /** Weights of a row of {@link Int8Rows} from column {@code j} on. */
-  private static FloatVector loadInt8(long row, int scaleAt, int j) {
+  static FloatVector loadInt8(long row, int scaleAt, int j) {
     ByteVector bytes =
         (ByteVector)
             BYTES_TYPE.cast(ByteVector.fromMemorySegment(BYTES, Memory.ALL, row + j, ORDER));

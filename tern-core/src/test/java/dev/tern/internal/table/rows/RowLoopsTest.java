@@ -9,6 +9,7 @@ import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
 import dev.tern.optim.Optimizer;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -23,9 +24,9 @@ final class RowLoopsTest {
   private final Loops scalars = new Loops(false);
 
   /** All loops, with vectors or without. */
-  private record Loops(RowReads reads, UpdateLoops updates) {
+  private record Loops(boolean vectors, RowReads reads, UpdateLoops updates) {
     Loops(boolean vectors) {
-      this(RowReads.of(vectors, DType.F32), new UpdateLoops(vectors));
+      this(vectors, RowReads.of(vectors, DType.F32), new UpdateLoops(vectors));
     }
   }
 
@@ -81,6 +82,17 @@ final class RowLoopsTest {
 
     MatrixBlock block(Floats floats) {
       return new MatrixBlock().at(floats.address, 4L * stride);
+    }
+
+    /** Columns from {@code begin} on are the last part; pair sums lie behind each row. */
+    RowParts parts(int begin) {
+      RowParts parts = new RowParts(begin == 0 ? List.of(width) : List.of(begin, width - begin));
+      for (int p = 0; p < parts.count(); p++) {
+        parts.set(p, grads.address + 4L * p * begin, stride);
+      }
+      parts.setPairs(grads.address + 4L * width, stride);
+      parts.setPooled(grads.address + 4L * begin, stride);
+      return parts;
     }
 
     /** Runs steps on all rows, each with its state behind it, a block at a time. */
@@ -183,6 +195,41 @@ final class RowLoopsTest {
                   d.block(d.grads).columns(begin, width),
                   d.block(d.out).rows(Math.min(1, count), count)));
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 4, 7, 8, 9, 15, 16, 17, 24, 31, 33, 65})
+  void pairSumsHaveTheSameBits(int width) {
+    for (DType storage : new DType[] {DType.F32, DType.F16, DType.BF16}) {
+      for (int begin = 0; begin < Math.min(2, width); begin++) {
+        pairSumsHaveTheSameBits(storage, begin, width);
+      }
+    }
+  }
+
+  private void pairSumsHaveTheSameBits(DType storage, int begin, int width) {
+    int count = 300;
+    int[] offsets = IntStream.range(0, 25).map(b -> b * (b - 1) / 2).toArray();
+    int bags = offsets.length - 1;
+    float[] weights = new float[count];
+    for (int i = 0; i < count; i++) {
+      weights[i] = i % 7 - 2.5f;
+    }
+    PooledBags weighted = new PooledBags(Combiner.SQRTN).set(offsets, weights, bags);
+    weighted.check("t", 0, bags, count);
+    both(
+        width,
+        count,
+        (loops, d) -> {
+          PairSums pairs = new PairSums(RowReads.of(loops.vectors, storage));
+          pairs.pool(d.lookup, weighted, 0, bags, d.parts(begin));
+          MatrixBlock sums = d.block(d.grads).rows(1, count);
+          pairs.addGradients(d.lookup, d.parts(begin), sums);
+          for (int i = 0; i < d.count * d.width; i++) {
+            float sum = Memory.getFloat(sums.at(i / d.width, i % d.width));
+            d.out.set(i, Float.isNaN(sum) ? 0 : sum);
+          }
+        });
   }
 
   @ParameterizedTest
