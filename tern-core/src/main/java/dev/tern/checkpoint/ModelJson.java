@@ -31,6 +31,10 @@ final class ModelJson {
     if (config.heads() > 1) {
       json.put("heads", config.heads());
     }
+    // Without it pairs are of slots, as in checkpoints that do not know the field.
+    if (config.pairs() != ModelConfig.Pairs.SLOTS) {
+      json.put("pairs", config.pairs().name());
+    }
     return json;
   }
 
@@ -52,7 +56,10 @@ final class ModelJson {
             json.has("activation") ? Activation.valueOf(json.text("activation")) : Activation.RELU,
             json.has("batchNorm") && json.flag("batchNorm"),
             (float) json.number("dropout")),
-        integer(json, "heads", 1));
+        integer(json, "heads", 1),
+        json.has("pairs")
+            ? ModelConfig.Pairs.valueOf(json.text("pairs"))
+            : ModelConfig.Pairs.SLOTS);
   }
 
   private static int integer(Json.Obj json, String key, int otherwise) {

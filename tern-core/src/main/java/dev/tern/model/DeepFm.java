@@ -5,27 +5,33 @@ import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
-import java.util.List;
 
 /**
  * A factorization machine and a deep network over the same vectors (Guo et al., "DeepFM", IJCAI
- * 2017).
+ * 2017). The factorization machine pairs what {@link FmModel} says; the deep network reads one
+ * pooled vector a slot.
  */
 final class DeepFm extends LinearModel {
   private final Mlp deep;
   private final Linear out;
+  private final boolean within;
 
-  DeepFm(int width, List<Integer> hidden, Mlp.Style style, Schema schema, Parameters parameters) {
-    super(width, schema, parameters, "linear");
-    int flat = schema.slotCount() * width + schema.denseDim();
-    deep = new Mlp(parameters, "deep", flat, hidden, style);
+  DeepFm(ModelConfig config, Schema schema, Parameters parameters) {
+    super(config.embedding(), schema, parameters, "linear");
+    int flat = schema.slotCount() * config.embedding() + schema.denseDim();
+    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.style());
     out = new Linear(parameters, "out", deep.outputs(), 1);
+    within = config.pairsWithin(schema);
+  }
+
+  @Override
+  public boolean pairsWithin() {
+    return within;
   }
 
   @Override
   public Tensor logits(Features x) {
-    Tensor vectors = x.embedded(1);
-    Tensor hidden = deep.apply(x.flat(vectors), x.pass());
-    return super.logits(x).add(vectors.pairSums()).add(out.apply(hidden).reshape(-1));
+    Tensor hidden = deep.apply(x.flat(x.embedded(1)), x.pass());
+    return FmModel.pairs(x, super.logits(x)).add(out.apply(hidden).reshape(-1));
   }
 }

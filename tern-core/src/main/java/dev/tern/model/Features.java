@@ -3,6 +3,7 @@ package dev.tern.model;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Tensor;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The input of a model: {@code B} rows.
@@ -10,12 +11,19 @@ import java.util.List;
  * @param dense numbers, {@code [B, F]}
  * @param parts the pooled embedding row of each slot, {@code [B, S, D]} for each of {@link
  *     Model#embeddingParts}
+ * @param within the pair sum of each slot, {@code [B, S]}, for a model that {@link
+ *     Model#pairsWithin}
  * @param pass training or scoring, for layers that differ between them
  */
-public record Features(Tensor dense, List<Tensor> parts, Pass pass) {
+public record Features(Tensor dense, List<Tensor> parts, Optional<Tensor> within, Pass pass) {
   /** Copies {@code parts}. */
   public Features {
     parts = List.copyOf(parts);
+  }
+
+  /** Features without pair sums. */
+  public Features(Tensor dense, List<Tensor> parts, Pass pass) {
+    this(dense, parts, Optional.empty(), pass);
   }
 
   /**

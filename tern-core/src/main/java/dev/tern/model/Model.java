@@ -26,6 +26,16 @@ public interface Model {
     return List.of(embeddingWidth());
   }
 
+  /**
+   * Whether {@link Features#within} has, for each row and slot, the sum of the dot products of all
+   * pairs of the slot's embedding vectors: the last parts of their rows, each times its factor in
+   * the pooled vector. A slot with vectors {@code a}, {@code b} and {@code c} has {@code a . b + a
+   * . c + b . c}; one with a single vector has 0. False by default.
+   */
+  default boolean pairsWithin() {
+    return false;
+  }
+
   /** The logit of each row, {@code [B]}. */
   Tensor logits(Features x);
 

@@ -23,6 +23,7 @@ import java.util.List;
  * @param cross DCN and DCN-V2: the cross layers
  * @param style what hidden layers have beside their linear part
  * @param heads TRANSFORMER: heads of attention, a divisor of {@code embedding}
+ * @param pairs FM and DEEPFM: what the factorization machine pairs; SLOTS in all others
  */
 public record ModelConfig(
     Type type,
@@ -31,7 +32,8 @@ public record ModelConfig(
     List<Integer> bottom,
     Cross cross,
     Mlp.Style style,
-    int heads)
+    int heads,
+    Pairs pairs)
     implements Model.Factory {
   /**
    * The cross layers of a model.
@@ -41,6 +43,17 @@ public record ModelConfig(
    * @param experts DCN-V2: experts of this rank in each layer; 0 for one matrix without gates
    */
   public record Cross(int layers, int rank, int experts) {}
+
+  /** Of which vectors a factorization machine takes the dot products. */
+  public enum Pairs {
+    /**
+     * All features of a row, each times its factor in its slot's pooled vector. Where every slot
+     * has one id it is the same as {@link #SLOTS}, to the bit.
+     */
+    FEATURES,
+    /** The pooled vectors of slots: features of one slot do not meet. */
+    SLOTS
+  }
 
   /** The models, by the names used in configurations. */
   public enum Type {
@@ -81,8 +94,23 @@ public record ModelConfig(
           "model: got batch normalization or the activation %s for %s, whose layers are fixed; leave them out"
               .formatted(style.activation(), type));
     }
+    if (pairs == Pairs.FEATURES && !factors(type)) {
+      throw new IllegalArgumentException(
+          "model: got pairs of features for %s, expected FM or DEEPFM; leave them out"
+              .formatted(type));
+    }
     hidden.forEach(size -> require(size >= 1, "hidden", size, "1 or more"));
     bottom.forEach(size -> require(size >= 1, "bottom", size, "1 or more"));
+  }
+
+  /** Whether models of a type have a factorization machine. */
+  private static boolean factors(Type type) {
+    return type == Type.FM || type == Type.DEEPFM;
+  }
+
+  /** Whether a model of rows of {@code schema} pairs features within slots. */
+  boolean pairsWithin(Schema schema) {
+    return pairs == Pairs.FEATURES && schema.slots().stream().anyMatch(slot -> slot.hotness() != 1);
   }
 
   private static void require(boolean holds, String name, Number got, String expected) {
@@ -94,16 +122,23 @@ public record ModelConfig(
 
   /**
    * A model with three full cross layers, a bottom network of 512 and 256, ReLU, one head of
-   * attention, no dropout and no batch normalization.
+   * attention, no dropout and no batch normalization. FM and DEEPFM pair features.
    */
   public static ModelConfig of(Type type, int embedding, Integer... hidden) {
     Cross full = new Cross(3, 0, 0);
     return new ModelConfig(
-        type, embedding, List.of(hidden), List.of(512, 256), full, Mlp.Style.relu(0), 1);
+        type,
+        embedding,
+        List.of(hidden),
+        List.of(512, 256),
+        full,
+        Mlp.Style.relu(0),
+        1,
+        factors(type) ? Pairs.FEATURES : Pairs.SLOTS);
   }
 
   private ModelConfig with(Cross other, Mlp.Style otherStyle) {
-    return new ModelConfig(type, embedding, hidden, bottom, other, otherStyle, heads);
+    return new ModelConfig(type, embedding, hidden, bottom, other, otherStyle, heads, pairs);
   }
 
   /** The same model with a share dropped after each hidden layer, 0 or more and below 1. */
@@ -113,7 +148,7 @@ public record ModelConfig(
 
   /** The same model with another bottom network. */
   public ModelConfig withBottom(Integer... widths) {
-    return new ModelConfig(type, embedding, hidden, List.of(widths), cross, style, heads);
+    return new ModelConfig(type, embedding, hidden, List.of(widths), cross, style, heads, pairs);
   }
 
   /** The same model with another number of cross layers. */
@@ -133,16 +168,21 @@ public record ModelConfig(
 
   /** The same model with another number of heads of attention. */
   public ModelConfig withHeads(int number) {
-    return new ModelConfig(type, embedding, hidden, bottom, cross, style, number);
+    return new ModelConfig(type, embedding, hidden, bottom, cross, style, number, pairs);
+  }
+
+  /** The same model with other pairs. */
+  public ModelConfig withPairs(Pairs other) {
+    return new ModelConfig(type, embedding, hidden, bottom, cross, style, heads, other);
   }
 
   @Override
   public Model create(Schema schema, Parameters parameters) {
     return switch (type) {
       case LR -> new LinearModel(0, schema, parameters, "linear");
-      case FM -> new FmModel(embedding, schema, parameters);
+      case FM -> new FmModel(this, schema, parameters);
       case WDL -> new WideAndDeep(embedding, hidden, style, schema, parameters);
-      case DEEPFM -> new DeepFm(embedding, hidden, style, schema, parameters);
+      case DEEPFM -> new DeepFm(this, schema, parameters);
       case DCN, DCNV2 -> new DeepCross(this, schema, parameters);
       case DLRM -> new Dlrm(this, schema, parameters);
       case DEEPCROSSING -> new DeepCrossing(embedding, hidden, style.dropout(), schema, parameters);

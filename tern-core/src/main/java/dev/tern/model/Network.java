@@ -10,6 +10,7 @@ import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.nn.Parameters;
+import dev.tern.nn.Pass;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;
@@ -142,19 +143,35 @@ public final class Network implements AutoCloseable {
     return tables;
   }
 
-  /** Inputs for the embeddings of {@code batch} rows: {@code [B, S, D]} for each part. */
+  /**
+   * Inputs for the embeddings of {@code batch} rows: {@code [B, S, D]} for each part, then {@code
+   * [B, S]} for pair sums if the model has them.
+   */
   public List<Variable> newEmbedded(int batch) {
     List<Variable> embedded = new ArrayList<>();
     for (int width : model.embeddingParts()) {
       Shape shape = Shape.of(batch, schema.slotCount(), width);
       embedded.add(Variable.zeros(device, "embedded." + embedded.size(), shape));
     }
+    if (model.pairsWithin()) {
+      embedded.add(Variable.zeros(device, "within", Shape.of(batch, schema.slotCount())));
+    }
     return embedded;
   }
 
-  /** A new lookup of batches in the tables, in the parts that the model asks for. */
+  /** What the model takes, with the variables of {@link #newEmbedded}. */
+  public Features features(Variable dense, List<Variable> embedded, Pass pass) {
+    List<Tensor> all = embedded.stream().map(Variable::tensor).toList();
+    int parts = model.embeddingParts().size();
+    Optional<Tensor> within = model.pairsWithin() ? Optional.of(all.getLast()) : Optional.empty();
+    return new Features(dense.tensor(), all.subList(0, parts), within, pass);
+  }
+
+  /** A new lookup of batches in the tables, which fills the variables of {@link #newEmbedded}. */
   public BatchLookup newLookup() {
-    return tables.newLookup(model.embeddingParts());
+    return model.pairsWithin()
+        ? tables.newPairLookup(model.embeddingParts())
+        : tables.newLookup(model.embeddingParts());
   }
 
   /**

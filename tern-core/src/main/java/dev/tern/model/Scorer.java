@@ -37,9 +37,7 @@ public final class Scorer implements AutoCloseable {
     embedded = network.newEmbedded(capacity);
     denseAddress = dense.memory().address();
     rows = embedded.stream().map(Variable::memory).toList();
-    List<Tensor> parts = embedded.stream().map(Variable::tensor).toList();
-    Features features = new Features(dense.tensor(), parts, Pass.scoring());
-    Tensor scores = network.logits(features);
+    Tensor scores = network.logits(network.features(dense, embedded, Pass.scoring()));
     computation = Computation.of(network.device(), List.of(scores), Map.of());
     lookup = network.newLookup();
     logits = new float[capacity];

@@ -6,7 +6,6 @@ import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
-import dev.tern.model.Features;
 import dev.tern.model.Network;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
@@ -30,7 +29,7 @@ final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
   private static final int LOGITS = 1;
 
-  /** The gradient of the first part of embedding rows; the gradients of the other parts follow. */
+  /** The gradient of the first of {@link Network#newEmbedded}; the others follow. */
   private static final int GRADIENT = 2;
 
   private final Network network;
@@ -65,16 +64,15 @@ final class TrainStep implements AutoCloseable {
     rows = embedded.stream().map(Variable::memory).toList();
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
     Pass pass = Pass.training(seed);
-    List<Tensor> parts = embedded.stream().map(Variable::tensor).toList();
-    Tensor logits = network.logits(new Features(dense.tensor(), parts, pass));
+    Tensor logits = network.logits(network.features(dense, embedded, pass));
     Tensor loss = logits.bceWithLogits(labels.tensor());
-    List<Tensor> wrt = new ArrayList<>(parts);
+    List<Tensor> wrt = new ArrayList<>(embedded.stream().map(Variable::tensor).toList());
     network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
     List<Tensor> all = Tensor.gradients(loss, wrt);
-    Map<Variable, Tensor> updates = optimizer.updates(all.subList(parts.size(), all.size()));
+    Map<Variable, Tensor> updates = optimizer.updates(all.subList(rows.size(), all.size()));
     updates.putAll(pass.updates());
     List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
-    outputs.addAll(all.subList(0, parts.size()));
+    outputs.addAll(all.subList(0, rows.size()));
     computation = Computation.of(device, outputs, updates, search);
     gradients =
         IntStream.range(0, rows.size()).mapToObj(p -> computation.output(GRADIENT + p)).toList();

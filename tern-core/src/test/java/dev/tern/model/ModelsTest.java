@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -207,6 +208,40 @@ final class ModelsTest {
         double expected =
             new Plain(row(dense, b * F, F), rows(embedded, b * S, width), byName).logit(type);
         assertThat((double) logits[b]).as("row %d", b).isCloseTo(expected, within(1e-4));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(ModelConfig.Type.class)
+  void whatEachModelDoesWithTheFeaturesOfASlot(ModelConfig.Type type) {
+    boolean pairs =
+        switch (type) {
+          case FM, DEEPFM -> true;
+          case LR, WDL, DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER -> false;
+        };
+    Schema oneHot = new Schema(List.of("y"), List.of(), List.of(Slot.oneHot("u")));
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Model model = config(type).create(SCHEMA, new Parameters(device, 9));
+      assertThat(model.pairsWithin()).isEqualTo(pairs);
+      assertThat(config(type).create(oneHot, new Parameters(device, 9)).pairsWithin()).isFalse();
+      if (!pairs) {
+        assertThatThrownBy(() -> config(type).withPairs(ModelConfig.Pairs.FEATURES))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageStartingWith("model: got pairs of features for " + type);
+        return;
+      }
+      ModelConfig ofSlots = config(type).withPairs(ModelConfig.Pairs.SLOTS);
+      assertThat(ofSlots.create(SCHEMA, new Parameters(device, 9)).pairsWithin()).isFalse();
+      Tensor dense = Tensor.full(Shape.of(B, F), 1);
+      List<Tensor> parts = parts(model, new float[B * S * model.embeddingWidth()]);
+      Tensor within = Tensor.of(Shape.of(B, S), 1, 2, 3, 0, 0, 0, 4, 0, -6);
+      float[] sums = {6, 0, -2};
+      float[] without = model.logits(new Features(dense, parts, Pass.scoring())).toArray();
+      Features paired = new Features(dense, parts, Optional.of(within), Pass.scoring());
+      float[] logits = model.logits(paired).toArray();
+      for (int b = 0; b < B; b++) {
+        assertThat(logits[b]).isCloseTo(without[b] + sums[b], within(1e-5f));
       }
     }
   }

@@ -94,6 +94,14 @@ final class ModelKeys {
               false,
               "Batch normalization before each activation.")
           .when(MODEL, NETWORKS);
+  static final Key<String> PAIRS =
+      KEYS.key(
+              "model.pairs",
+              Kind.Choice.of("features", "slots"),
+              "features",
+              "What a factorization machine pairs: all features of a row, or the sums of the"
+                  + " features of each column.")
+          .when(MODEL, "fm", "deepfm");
   static final Key<String> COMBINER =
       KEYS.key(
           "model.combiner",
@@ -156,7 +164,15 @@ final class ModelKeys {
             Activation.valueOf(constant(s.get(ACTIVATION))),
             s.get(BATCH_NORM),
             s.get(DROPOUT).floatValue()),
-        s.get(HEADS).intValue());
+        s.get(HEADS).intValue(),
+        pairs(s, type));
+  }
+
+  private static ModelConfig.Pairs pairs(Settings s, ModelConfig.Type type) {
+    return switch (type) {
+      case FM, DEEPFM -> ModelConfig.Pairs.valueOf(constant(s.get(PAIRS)));
+      case LR, WDL, DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER -> ModelConfig.Pairs.SLOTS;
+    };
   }
 
   /** The hidden layers: the engine knows the width of a network's last layer. */
