@@ -169,7 +169,10 @@ public final class Checkpoint {
    */
   public Network load(Device device, Model.Factory factory, RowFormat format) {
     Json.Obj manifest = chain.last().json();
-    TableOptions options = TableOptionsJson.read(manifest.object("tables")).format(format);
+    TableOptions options =
+        TableOptionsJson.read(manifest.object("tables"))
+            .format(format)
+            .knownOnly(encoder.tablesOfKnown());
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {

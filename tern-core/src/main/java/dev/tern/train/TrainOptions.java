@@ -104,13 +104,6 @@ public final class TrainOptions implements RunSettings, Cloneable {
           "train options: got FTRL with weightDecay %s, expected 0: FTRL makes each weight anew from its sums; use its l2"
               .formatted(weightDecay));
     }
-    if (tables.unknown().buckets() > 0 && !tables.rows().leavesIdsWithout()) {
-      throw new IllegalArgumentException(
-          ("train options: got %s where training gives each id a row, expected ids without one, or"
-               + " buckets would learn nothing; admit by count or probability, or leave ids beyond"
-               + " maxRows without a row")
-              .formatted(tables.unknown()));
-    }
   }
 
   /** Rows of a step, 1 or more; the last batch of an epoch may be shorter. */

@@ -11,6 +11,7 @@ import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
@@ -65,16 +66,30 @@ public final class Trainer implements AutoCloseable {
   private Trainer(
       Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
     options.check();
+    requireUnknown(encoder, options.tables());
     this.encoder = encoder;
     this.options = options;
+    TableOptions tables = options.tables().knownOnly(encoder.tablesOfKnown());
     network =
-        Network.create(
-            device, encoder.schema(), factory, options.tables(), options.tier(), options.seed());
+        Network.create(device, encoder.schema(), factory, tables, options.tier(), options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     lookup = network.newLookup();
     writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
+  }
+
+  /** Buckets are for ids that training leaves without a row. */
+  private static void requireUnknown(FeatureEncoder encoder, TableOptions tables) {
+    if (tables.unknown().buckets() > 0
+        && !tables.rows().leavesIdsWithout()
+        && !encoder.leavesIdsWithout()) {
+      throw new IllegalArgumentException(
+          ("train options: got %s where training gives each id a row, expected ids without one, or"
+               + " buckets would learn nothing; give a vocabulary a least count, admit by count or"
+               + " probability, or leave ids beyond maxRows without a row")
+              .formatted(tables.unknown()));
+    }
   }
 
   /**

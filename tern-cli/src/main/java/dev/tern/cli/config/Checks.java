@@ -186,14 +186,20 @@ final class Checks {
 
   /** Buckets are for ids that training leaves without a row. */
   private static void unknown(Settings s) {
-    boolean some = rowRules(s).stream().anyMatch(RowPolicy::leavesIdsWithout);
+    boolean some =
+        rowRules(s).stream().anyMatch(RowPolicy::leavesIdsWithout)
+            || s.all("data.sparse").stream().anyMatch(Checks::leavesRare);
     if (s.get(ModelKeys.UNKNOWN).equals("hash") && !some) {
       throw new ConfigException(
           s.where("model.unknown")
               + ": model.unknown: got hash where training gives each id a row, expected ids without"
-              + " one, or their buckets would learn nothing; add model.admission, or model.max_rows"
-              + " with model.when_full: unknown");
+              + " one, or their buckets would learn nothing; set data.sparse.min_count above 1, or"
+              + " add model.admission, or model.max_rows with model.when_full: unknown");
     }
+  }
+
+  private static boolean leavesRare(Settings.Group group) {
+    return group.get(DataKeys.ENCODE).equals("vocabulary") && group.get(DataKeys.MIN_COUNT) > 1;
   }
 
   /** The section of the optimizer of embeddings. */

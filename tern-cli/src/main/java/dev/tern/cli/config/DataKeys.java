@@ -251,7 +251,8 @@ final class DataKeys {
               "data.sparse.min_count",
               new Kind.Whole(1, Long.MAX_VALUE),
               1L,
-              "Times a value must occur in training to be known.")
+              "Times a value must occur in training to be known. Values that are not read as"
+                  + " model.unknown says, in training as in scoring.")
           .when(ENCODE, "vocabulary");
   static final Key<String> TABLE =
       KEYS.key(

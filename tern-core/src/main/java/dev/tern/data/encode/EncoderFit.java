@@ -214,7 +214,7 @@ final class EncoderFit {
       for (int i = 0; encoding.text() && i < kept.length; i++) {
         texts[i] = dictionary.text(kept[i]).orElse(null);
       }
-      return new Vocabulary(kept, texts);
+      return new Vocabulary(kept, texts, encoding);
     }
   }
 }

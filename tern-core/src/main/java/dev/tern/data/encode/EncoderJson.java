@@ -19,6 +19,11 @@ final class EncoderJson {
   private static final String FORMAT = "tern-encoder";
   private static final int VERSION = 1;
 
+  /** Whether values outside a vocabulary have ids of their own; absent where they have id 0. */
+  private static final String UNKNOWN = "unknown";
+
+  private static final String APART = "apart";
+
   private EncoderJson() {}
 
   static String write(FeatureEncoder encoder, NumberFeature[] numbers, Vocabulary[] vocabularies) {
@@ -76,12 +81,14 @@ final class EncoderJson {
       case IdEncoding.Verbatim _ -> out.put("encoding", "id");
       case IdEncoding.Hashed(_, long buckets) ->
           out.put("encoding", "hash").put("buckets", buckets);
-      case IdEncoding.Vocabulary(_, long minCount, int maxSize) ->
-          out.put("encoding", "vocabulary")
-              .put("min_count", minCount)
-              .put("max_size", maxSize)
-              // The slot that owns the table has the values.
-              .put("values", values(slot.shares() ? Vocabulary.EMPTY : vocabulary));
+      case IdEncoding.Vocabulary(_, long minCount, int maxSize, boolean apart) -> {
+        out.put("encoding", "vocabulary").put("min_count", minCount).put("max_size", maxSize);
+        if (apart) {
+          out.put(UNKNOWN, APART);
+        }
+        // The slot that owns the table has the values.
+        yield out.put("values", values(slot.shares() ? Vocabulary.EMPTY : vocabulary));
+      }
     };
   }
 
@@ -133,8 +140,8 @@ final class EncoderJson {
       IdEncoding encoding = idEncoding(column);
       encodings.add(encoding);
       vocabularies.add(
-          encoding instanceof IdEncoding.Vocabulary
-              ? vocabulary(column.array("values"))
+          encoding instanceof IdEncoding.Vocabulary values
+              ? vocabulary(column.array("values"), values)
               : Vocabulary.EMPTY);
     }
     Schema schema = new Schema(labels, List.copyOf(dense.keySet()), slots);
@@ -184,7 +191,10 @@ final class EncoderJson {
       case "hash" -> new IdEncoding.Hashed(text, column.integer("buckets"));
       case "vocabulary" ->
           new IdEncoding.Vocabulary(
-              text, column.integer("min_count"), Math.toIntExact(column.integer("max_size")));
+              text,
+              column.integer("min_count"),
+              Math.toIntExact(column.integer("max_size")),
+              unknownApart(column));
       default ->
           throw new DataException(
               "slot %s: got encoding \"%s\", expected id, vocabulary or hash"
@@ -192,7 +202,16 @@ final class EncoderJson {
     };
   }
 
-  private static Vocabulary vocabulary(List<Json> values) {
+  private static boolean unknownApart(Json.Obj column) {
+    if (column.has(UNKNOWN) && !column.text(UNKNOWN).equals(APART)) {
+      throw new DataException(
+          "slot %s: got unknown values \"%s\", expected \"%s\"; use the version of Tern that wrote it"
+              .formatted(column.text("name"), column.text(UNKNOWN), APART));
+    }
+    return column.has(UNKNOWN);
+  }
+
+  private static Vocabulary vocabulary(List<Json> values, IdEncoding.Vocabulary encoding) {
     if (values.size() > IdEncoding.Vocabulary.MAX_SIZE) {
       throw new DataException("got a vocabulary of %d values".formatted(values.size()));
     }
@@ -210,6 +229,6 @@ final class EncoderJson {
                 "vocabulary: got %s, expected a text or an integer".formatted(other.kind()));
       }
     }
-    return new Vocabulary(ids, texts);
+    return new Vocabulary(ids, texts, encoding);
   }
 }

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.LongConsumer;
 
 /**
@@ -163,7 +165,7 @@ public final class FeatureEncoder {
 
   /**
    * The upper bound, exclusive, of ids of slot {@code slot} of {@link #schema()}; empty if
-   * verbatim.
+   * verbatim. Values outside a vocabulary may have negative ids.
    */
   public OptionalLong idBound(int slot) {
     if (slot >= slots.size()) {
@@ -175,6 +177,26 @@ public final class FeatureEncoder {
       case IdEncoding.Vocabulary _ -> OptionalLong.of(vocabularies[slot].size() + 1L);
       case IdEncoding.Hashed(_, long buckets) -> OptionalLong.of(buckets);
     };
+  }
+
+  /** Tables whose vocabulary gives unknown values negative ids, which never get a row. */
+  public Set<String> tablesOfKnown() {
+    Set<String> tables = new TreeSet<>();
+    for (int s = 0; s < slots.size(); s++) {
+      if (slots.get(s) instanceof IdEncoding.Vocabulary vocabulary && vocabulary.apart()) {
+        tables.add(rawSchema.slots().get(s).table());
+      }
+    }
+    return tables;
+  }
+
+  /** Whether some vocabulary leaves values of the training data without a row. */
+  public boolean leavesIdsWithout() {
+    return slots.stream()
+        .anyMatch(slot ->
+            slot instanceof IdEncoding.Vocabulary vocabulary
+                && vocabulary.apart()
+                && vocabulary.leavesOut());
   }
 
   /** The text of id {@code id} of slot {@code slot}, if its vocabulary knows it. */

@@ -13,13 +13,17 @@ public sealed interface IdEncoding {
 
   /**
    * Ids 1, 2, ... by descending number of occurrences in the training data; values that occur
-   * equally often come in the order of their raw ids as unsigned numbers. Id 0 stands for values
-   * outside the vocabulary, for the empty text, and for a missing value of a one-hot slot.
+   * equally often come in the order of their raw ids as unsigned numbers. Id 0 stands for the empty
+   * text and for a missing value of a one-hot slot. A value outside the vocabulary, unseen or rare,
+   * has a negative id of its own, which never gets a row: it reads as the model's {@code
+   * UnknownRow}. Two such values share an id with a probability of 2^-63.
    *
    * @param minCount least occurrences of a value in the vocabulary, 1 or more
    * @param maxSize most values in the vocabulary, without id 0
+   * @param apart whether values outside have ids apart from missing ones. In encoders of older
+   *     checkpoints they do not: all have id 0, and with it one row
    */
-  record Vocabulary(boolean text, long minCount, int maxSize) implements IdEncoding {
+  record Vocabulary(boolean text, long minCount, int maxSize, boolean apart) implements IdEncoding {
     /** The largest vocabulary. */
     public static final int MAX_SIZE = 1 << 27;
 
@@ -29,6 +33,16 @@ public sealed interface IdEncoding {
             "vocabulary: got minimum count %d and size %d, expected 1 or more and 0 to %d"
                 .formatted(minCount, maxSize, MAX_SIZE));
       }
+    }
+
+    /** With ids of their own for values outside. */
+    public Vocabulary(boolean text, long minCount, int maxSize) {
+      this(text, minCount, maxSize, true);
+    }
+
+    /** Whether values of the training data may be outside. */
+    boolean leavesOut() {
+      return minCount > 1 || maxSize < MAX_SIZE;
     }
   }
 

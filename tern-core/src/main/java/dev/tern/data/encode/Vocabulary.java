@@ -6,12 +6,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fitted vocabulary: maps the raw ids in it to 1, 2, ... and any other id to 0. Immutable and
- * thread-safe.
+ * A fitted vocabulary: maps the raw ids in it to 1, 2, ..., and any other as {@link
+ * IdEncoding.Vocabulary} says. Immutable and thread-safe.
  */
 final class Vocabulary {
-  static final Vocabulary EMPTY = new Vocabulary(new long[0], new String[0]);
+  static final Vocabulary EMPTY =
+      new Vocabulary(new long[0], new String[0], new IdEncoding.Vocabulary(true, 1, 0));
 
+  private final IdEncoding.Vocabulary encoding;
   private final long[] ids;
   private final @Nullable String[] texts;
 
@@ -22,7 +24,8 @@ final class Vocabulary {
    * @param ids distinct raw ids; the id at position i gets index i + 1
    * @param texts the text of each id, or null if it is not known
    */
-  Vocabulary(long[] ids, @Nullable String[] texts) {
+  Vocabulary(long[] ids, @Nullable String[] texts, IdEncoding.Vocabulary encoding) {
+    this.encoding = encoding;
     this.ids = ids;
     this.texts = texts;
     int capacity = Integer.highestOneBit(Math.max(1, ids.length)) << 2;
@@ -43,9 +46,15 @@ final class Vocabulary {
     return ids.length;
   }
 
-  /** The index of raw id {@code id}; 0 if it is not in the vocabulary. */
+  /** The index of raw id {@code id}; if it is not in the vocabulary, 0 or a negative id. */
   long indexOf(long id) {
-    return table[place(id) + 1];
+    long index = table[place(id) + 1];
+    return index == 0 ? outside(id) : index;
+  }
+
+  private long outside(long id) {
+    boolean missing = encoding.text() && id == TextHash.EMPTY;
+    return missing || !encoding.apart() ? 0 : Long.MIN_VALUE | SplitMix64.mix(id) >>> 1;
   }
 
   /** The raw id of {@code index}, which is in {@code [1, size]}. */

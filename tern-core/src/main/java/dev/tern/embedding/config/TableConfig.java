@@ -73,6 +73,11 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
     return options.rows();
   }
 
+  /** Whether only ids of 0 or more get a row. */
+  public boolean knownOnly() {
+    return options.knownOnly();
+  }
+
   public RowLimits limits() {
     return options.limits();
   }

@@ -5,6 +5,7 @@ import dev.tern.optim.Optimizer;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
@@ -29,6 +30,8 @@ public final class TableOptions implements Cloneable {
   private DType storage = DType.F32;
   private RowPolicy rows = RowPolicy.ALL;
   private Map<String, RowPolicy> rowsOf = Map.of();
+  private Set<String> knownOf = Set.of();
+  private boolean knownOnly;
   private RowLimits limits = RowLimits.NONE;
   private RowFormat format = RowFormat.STORED;
 
@@ -116,6 +119,14 @@ public final class TableOptions implements Cloneable {
     return with(copy -> copy.rowsOf = Collections.unmodifiableMap(policies));
   }
 
+  /**
+   * Tables in which only ids of 0 or more get a row. Negative ids read as {@link #unknown()} in
+   * training as in scoring, whatever the row policy: such are values outside a vocabulary.
+   */
+  public TableOptions knownOnly(Set<String> tables) {
+    return with(copy -> copy.knownOf = Set.copyOf(tables));
+  }
+
   /** Limits of updates. */
   public TableOptions limits(RowLimits bounds) {
     return with(copy -> copy.limits = bounds);
@@ -126,13 +137,15 @@ public final class TableOptions implements Cloneable {
     return with(copy -> copy.format = other);
   }
 
-  /** These options with the policy of the table {@code name} as {@link #rows()}. */
+  /** These options with what they say of the table {@code name} alone. */
   TableOptions ofTable(String name) {
-    return rowsOf.isEmpty()
+    return rowsOf.isEmpty() && knownOf.isEmpty()
         ? this
         : with(copy -> {
           copy.rows = rowsOf.getOrDefault(name, rows);
           copy.rowsOf = Map.of();
+          copy.knownOnly = knownOnly || knownOf.contains(name);
+          copy.knownOf = Set.of();
         });
   }
 
@@ -176,6 +189,11 @@ public final class TableOptions implements Cloneable {
   /** Policies of single tables, in the order of their names. */
   public Map<String, RowPolicy> rowsOf() {
     return rowsOf;
+  }
+
+  /** Whether only ids of 0 or more get a row, in the options of one table. */
+  public boolean knownOnly() {
+    return knownOnly;
   }
 
   public RowLimits limits() {

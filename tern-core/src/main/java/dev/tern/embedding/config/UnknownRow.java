@@ -1,8 +1,8 @@
 package dev.tern.embedding.config;
 
 /**
- * What an id without a row reads as: in scoring, and in training where the {@link RowPolicy} leaves
- * ids without one.
+ * What an id without a row reads as: in scoring, and in training where the {@link RowPolicy} or
+ * {@link TableOptions#knownOnly(java.util.Set)} leaves ids without one.
  */
 public sealed interface UnknownRow {
   /** Zeros. */

@@ -231,7 +231,8 @@ public final class TableRows {
 
   /** Gives rows to the admitted ids among the missing, moves these first, returns their number. */
   private int give(RowLookup lookup, int missing) {
-    int given = config.rows().isAll() ? missing : choose(lookup, missing);
+    int known = config.knownOnly() ? lookup.knownFirst(missing) : missing;
+    int given = config.rows().isAll() ? known : choose(lookup, known);
     long before = size();
     try {
       if (given > 0) {

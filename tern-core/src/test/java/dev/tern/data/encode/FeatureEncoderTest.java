@@ -25,6 +25,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -201,7 +202,9 @@ final class FeatureEncoderTest {
         ids(slot, new long[] {5, 5, -1, 3, 3, 0}, new long[] {Long.MIN_VALUE, 8, 8, 8});
     FeatureEncoder encoder = fit(training, new IdEncoding.Vocabulary(false, 1, 100));
     long[] asked = {8, 3, 5, 0, Long.MIN_VALUE, -1, 7};
-    assertThat(ids(encoder, ids(slot, asked))).containsExactly(1, 2, 3, 4, 5, 6, 0);
+    long[] got = ids(encoder, ids(slot, asked));
+    assertThat(got).startsWith(1, 2, 3, 4, 5, 6).hasSize(7);
+    assertThat(got[6]).isNegative();
     assertThat(encoder.idBound(0)).hasValue(7);
   }
 
@@ -211,11 +214,67 @@ final class FeatureEncoderTest {
     Batch training = ids(slot, new long[] {1, 1, 1, 2, 2, 3, 4, 4});
     long[] asked = {1, 2, 3, 4};
     FeatureEncoder byCount = fit(training, new IdEncoding.Vocabulary(false, 2, 100));
-    assertThat(ids(byCount, ids(slot, asked))).containsExactly(1, 2, 0, 3);
+    assertThat(known(byCount, slot, asked)).containsExactly(1, 2, -1, 3);
     FeatureEncoder bySize = fit(training, new IdEncoding.Vocabulary(false, 1, 2));
-    assertThat(ids(bySize, ids(slot, asked))).containsExactly(1, 2, 0, 0);
+    assertThat(known(bySize, slot, asked)).containsExactly(1, 2, -1, -1);
     FeatureEncoder none = fit(training, new IdEncoding.Vocabulary(false, 1, 0));
-    assertThat(ids(none, ids(slot, asked))).containsExactly(0, 0, 0, 0);
+    assertThat(known(none, slot, asked)).containsExactly(-1, -1, -1, -1);
+  }
+
+  /** Ids with -1 for each negative one. */
+  private static long[] known(FeatureEncoder encoder, Slot slot, long... raw) {
+    return Arrays.stream(ids(encoder, ids(slot, raw))).map(id -> Math.max(id, -1)).toArray();
+  }
+
+  @Test
+  void valuesOutsideAVocabularyHaveNegativeIdsOfTheirOwn() {
+    Slot slot = Slot.ragged("s");
+    FeatureEncoder encoder = fit(ids(slot, new long[] {7}), new IdEncoding.Vocabulary(false, 1, 9));
+    long[] unseen = LongStream.range(-50_000, 50_000).filter(i -> i != 7).toArray();
+    long[] got = ids(encoder, ids(slot, unseen));
+    assertThat(got).doesNotHaveDuplicates();
+    assertThat(LongStream.of(got).max().getAsLong()).isNegative();
+    assertThat(ids(encoder, ids(slot, unseen))).isEqualTo(got);
+    FeatureEncoder read = FeatureEncoder.fromJson(encoder.toJson(), "encoders.json");
+    assertThat(ids(read, ids(slot, unseen))).isEqualTo(got);
+    assertThat(read.tablesOfKnown()).containsExactly("s");
+  }
+
+  @Test
+  void encodersOfOlderCheckpointsGiveUnseenRareAndMissingValuesTheIdZero() {
+    String old =
+        """
+        {"format":"tern-encoder","version":1,"labels":["label"],"dense":[],"slots":[{"name":"s",\
+        "hotness":1,"text":true,"encoding":"vocabulary","min_count":2,"max_size":134217728,\
+        "values":["a"]}]}\
+        """;
+    FeatureEncoder encoder = FeatureEncoder.fromJson(old, "encoders.json");
+    assertThat(encoder.toJson()).isEqualTo(old);
+    assertThat(encoder.tablesOfKnown()).isEmpty();
+    assertThat(encoder.leavesIdsWithout()).isFalse();
+    Batch rows = new Batch(encoder.rawSchema(), 4);
+    for (long id : new long[] {TextHash.of("a"), TextHash.of("b"), TextHash.EMPTY}) {
+      rows.setLabel(0, 1);
+      rows.addId(0, id);
+      rows.endRow();
+    }
+    assertThat(ids(encoder, rows)).containsExactly(1, 0, 0);
+    FeatureEncoder apart =
+        FeatureEncoder.fromJson(
+            old.replace("\"values\"", "\"unknown\":\"apart\",\"values\""), "encoders.json");
+    assertThat(apart.encodesIdsAs(encoder)).isFalse();
+    assertThat(ids(apart, rows)).startsWith(1).endsWith(0).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void anEncoderOfAMeaningToComeIsRefused() {
+    String json =
+        fit(ids(Slot.oneHot("s"), new long[] {1}), IdEncoding.vocabulary())
+            .toJson()
+            .replace("\"apart\"", "\"mixed\"");
+    assertThatThrownBy(() -> FeatureEncoder.fromJson(json, "encoders.json"))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("encoders.json: slot s: got unknown values \"mixed\", expected");
   }
 
   @Test
@@ -246,7 +305,7 @@ final class FeatureEncoderTest {
   }
 
   @Test
-  void missingValuesOfAVocabularyAreUnknown() {
+  void missingValuesOfAVocabularyHaveTheIdZero() {
     long empty = TextHash.EMPTY;
     long a = TextHash.of("a");
     Slot one = Slot.oneHot("s");

@@ -188,6 +188,19 @@ public final class RowLookup {
     return IntStream.range(0, complete ? 0 : unique).filter(u -> wanted.test(rows[u])).toArray();
   }
 
+  /** Moves the ids of 0 or more among the missing to the front, in order; returns their number. */
+  public int knownFirst(int without) {
+    int known = 0;
+    for (int i = 0; i < without; i++) {
+      int u = missing[i];
+      if (ids[u] >= 0) {
+        missing[i] = missing[known];
+        missing[known++] = u;
+      }
+    }
+    return known;
+  }
+
   /** Whether rows left the table's memory since, now that {@code rowsGone} have. */
   public boolean isBefore(long rowsGone) {
     return evicted != rowsGone;
