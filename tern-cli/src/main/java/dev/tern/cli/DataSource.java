@@ -348,9 +348,10 @@ final class DataSource {
   private DataReader parquet(List<Path> files) {
     boolean named =
         namesColumns() || model.isPresent() && !ParquetReader.isHugeCtr(files.getFirst());
+    ParquetOptions options = ParquetOptions.DEFAULT.withLargestPage(config.parquet().largestPage());
     return named
-        ? ParquetReader.open(files, ParquetOptions.DEFAULT, columns(), policy, dictionary)
-        : ParquetReader.openHugeCtr(files, ParquetOptions.DEFAULT, policy);
+        ? ParquetReader.open(files, options, columns(), policy, dictionary)
+        : ParquetReader.openHugeCtr(files, options, policy);
   }
 
   /** The same files read without labels, as for new rows. */

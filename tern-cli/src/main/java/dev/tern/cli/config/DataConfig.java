@@ -23,6 +23,7 @@ import java.util.stream.IntStream;
  * @param csv what CSV files need
  * @param libsvm what LIBSVM and LIBFFM files need
  * @param binary what Norm and Raw files need
+ * @param parquet what Parquet files need
  * @param synthetic what generated rows need
  * @param label column of the label
  * @param positive texts that mean a positive label; empty where the column holds 0 and 1
@@ -41,6 +42,7 @@ public record DataConfig(
     Csv csv,
     Libsvm libsvm,
     Binary binary,
+    Parquet parquet,
     Synthetic synthetic,
     String label,
     List<String> positive,
@@ -76,6 +78,13 @@ public record DataConfig(
    * @param denseType {@code float}, {@code int} or {@code int-log} (Raw)
    */
   public record Binary(String keyType, boolean intLabels, String denseType) {}
+
+  /**
+   * Parquet files.
+   *
+   * @param largestPage bytes that a page may have
+   */
+  public record Parquet(long largestPage) {}
 
   /**
    * Generated rows.
@@ -168,6 +177,7 @@ public record DataConfig(
             s.get(DataKeys.KEY_TYPE),
             s.get(DataKeys.LABEL_TYPE).equals("int"),
             s.get(DataKeys.DENSE_TYPE)),
+        new Parquet(s.get(DataKeys.LARGEST_PAGE)),
         new Synthetic(
             s.get(DataKeys.ROWS),
             s.get(DataKeys.EVAL_ROWS),

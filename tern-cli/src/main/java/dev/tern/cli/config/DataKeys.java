@@ -164,6 +164,15 @@ final class DataKeys {
               "Type of the dense numbers; int-log reads an integer x as log(x + 1).")
           .when(FORMAT, "raw")
           .reading();
+  static final Key<Long> LARGEST_PAGE =
+      KEYS.key(
+              "data.largest_page",
+              new Kind.Bytes(1),
+              1L << 30,
+              "Bytes that a page of a Parquet file may have; a reading thread holds a page of each"
+                  + " column.")
+          .when(FORMAT, "parquet")
+          .mayChange();
   static final Key<Long> ROWS =
       KEYS.key("data.rows", new Kind.Whole(1, 1L << 40), 500_000L, "Training rows to generate.")
           .when(FORMAT, "criteo-synthetic");

@@ -49,11 +49,12 @@ final class ParquetColumn {
   private boolean dense;
   private boolean begun;
 
-  ParquetColumn(ParquetFile file, ParquetField field, ParquetValues values) {
+  /** A column of {@code file} whose pages have at most {@code largestPage} bytes. */
+  ParquetColumn(ParquetFile file, ParquetField field, ParquetValues values, long largestPage) {
     this.file = file;
     this.field = field;
     this.values = values;
-    pages = new ParquetPages(file);
+    pages = new ParquetPages(file, largestPage);
     repetition = new int[field.list() ? ParquetValues.CHUNK : 0];
     definition = new int[field.maxDefinition() > 0 ? ParquetValues.CHUNK : 0];
     repetitionWidth = 32 - Integer.numberOfLeadingZeros(field.lists());
@@ -270,6 +271,21 @@ final class ParquetColumn {
   }
 
   private void openPage(PageHeader header) {
+    try {
+      open(header);
+    } catch (OutOfMemoryError e) {
+      throw new DataException(
+          "got a page of "
+              + header.getUncompressed_page_size()
+              + " bytes, expected one that the Java heap of "
+              + Runtime.getRuntime().maxMemory()
+              + " bytes has room for; raise it, as TERN_JAVA_OPTS=-Xmx8g does, or write the file"
+              + " with smaller pages",
+          e);
+    }
+  }
+
+  private void open(PageHeader header) {
     switch (header.getType()) {
       case DICTIONARY_PAGE -> {
         pages.load();

@@ -24,7 +24,8 @@ final class ParquetFeature {
         new ParquetColumn(
             file,
             field,
-            new ParquetValues(field.type(), target.use(), plan.positive(), plan.dictionary()));
+            new ParquetValues(field.type(), target.use(), plan.positive(), plan.dictionary()),
+            plan.largestPage());
     ids = new ParquetIds(this, target, column, nulls, plan.schema().slotCount());
   }
 

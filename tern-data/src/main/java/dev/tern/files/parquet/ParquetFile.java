@@ -82,14 +82,21 @@ final class ParquetFile implements AutoCloseable {
       throw new DataException("got a file that does not end with PAR1, expected that");
     }
     int length = tail.getInt(0);
-    if (length < 1 || length > Math.min(MAX_FOOTER, size - MAGIC.length - TAIL)) {
+    if (length < 1 || length > size - MAGIC.length - TAIL) {
       throw new DataException(
           "got a footer of "
               + Integer.toUnsignedLong(length)
               + " bytes in a file of "
               + size
-              + ", expected at most "
-              + MAX_FOOTER);
+              + REWRITE);
+    }
+    if (length > MAX_FOOTER) {
+      throw new DataException(
+          "got a footer of "
+              + length
+              + " bytes, expected at most "
+              + MAX_FOOTER
+              + "; write fewer row groups or fewer columns into a file");
     }
     byte[] bytes = new byte[length];
     read(size - TAIL - length, bytes, 0, length);

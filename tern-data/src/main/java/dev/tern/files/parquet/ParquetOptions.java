@@ -14,8 +14,12 @@ import java.util.stream.Stream;
  * @param slotSizes HugeCTR's slot_size_array: the ids of slot k are 0 to {@code slotSizes[k] - 1},
  *     and the sum of the sizes before is added to each, so that slots share no id; others are
  *     faults. Empty: ids are taken as they are
+ * @param largestPage bytes that a page may have, 1 or more; a larger one is a fault. A page is read
+ *     as a whole, so this bounds the memory of a column
  */
-public record ParquetOptions(boolean nulls, List<Long> slotSizes, List<Range> ranges) {
+public record ParquetOptions(
+    boolean nulls, List<Long> slotSizes, List<Range> ranges, long largestPage) {
+
   /**
    * What values of a column are looked for.
    *
@@ -32,12 +36,17 @@ public record ParquetOptions(boolean nulls, List<Long> slotSizes, List<Range> ra
     }
   }
 
-  /** Nulls are missing values, ids are taken as they are. */
-  public static final ParquetOptions DEFAULT = new ParquetOptions(true, List.of(), List.of());
+  /** Nulls are missing values, ids are taken as they are, pages have up to 1 GiB. */
+  public static final ParquetOptions DEFAULT =
+      new ParquetOptions(true, List.of(), List.of(), 1 << 30);
 
   public ParquetOptions {
     slotSizes = List.copyOf(slotSizes);
     ranges = List.copyOf(ranges);
+    if (largestPage < 1) {
+      throw new IllegalArgumentException(
+          "parquet: got pages of up to " + largestPage + " bytes, expected 1 or more");
+    }
     long sum = 0;
     for (long size : slotSizes) {
       if (size < 0 || sum + size < 0) {
@@ -50,17 +59,22 @@ public record ParquetOptions(boolean nulls, List<Long> slotSizes, List<Range> ra
 
   /** These options with nulls as faults. */
   public ParquetOptions withoutNulls() {
-    return new ParquetOptions(false, slotSizes, ranges);
+    return new ParquetOptions(false, slotSizes, ranges, largestPage);
   }
 
   /** These options with {@code sizes} of the slots, one for each. */
   public ParquetOptions withSlotSizes(List<Long> sizes) {
-    return new ParquetOptions(nulls, sizes, ranges);
+    return new ParquetOptions(nulls, sizes, ranges, largestPage);
   }
 
   /** These options without row groups that surely hold no row within {@code range}, too. */
   public ParquetOptions within(Range range) {
     return new ParquetOptions(
-        nulls, slotSizes, Stream.concat(ranges.stream(), Stream.of(range)).toList());
+        nulls, slotSizes, Stream.concat(ranges.stream(), Stream.of(range)).toList(), largestPage);
+  }
+
+  /** These options with pages of up to {@code bytes}. */
+  public ParquetOptions withLargestPage(long bytes) {
+    return new ParquetOptions(nulls, slotSizes, ranges, bytes);
   }
 }

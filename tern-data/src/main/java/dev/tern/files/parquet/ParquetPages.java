@@ -16,9 +16,13 @@ final class ParquetPages {
   private static final int READ_AHEAD = 128 << 10;
   private static final int FIRST_HEADER = 1 << 10;
   private static final int MAX_HEADER = 16 << 20;
-  private static final int MAX_PAGE = 256 << 20;
+  private static final int MAX_ARRAY = Integer.MAX_VALUE - 8 - ParquetRuns.SLACK;
+
+  /** More room than a page needs, so that the next, a little larger, fits too. */
+  private static final int MAX_SPARE = 16 << 20;
 
   private final ParquetFile file;
+  private final long largestPage;
   private final ParquetCodec codecs = new ParquetCodec();
   private final CRC32 crc = new CRC32();
   private CompressionCodec codec = CompressionCodec.UNCOMPRESSED;
@@ -40,8 +44,10 @@ final class ParquetPages {
   private int dataFrom;
   private int dataTo;
 
-  ParquetPages(ParquetFile file) {
+  /** Pages of a column of {@code file}, of at most {@code largestPage} bytes each. */
+  ParquetPages(ParquetFile file, long largestPage) {
     this.file = file;
+    this.largestPage = largestPage;
   }
 
   /** Goes to the first page of a chunk. */
@@ -102,10 +108,7 @@ final class ParquetPages {
   private void checkHeader() {
     int compressed = header.getCompressed_page_size();
     int size = header.getUncompressed_page_size();
-    if (compressed < 0
-        || compressed > Math.min(MAX_PAGE, end - offset)
-        || size < 0
-        || size > MAX_PAGE) {
+    if (compressed < 0 || compressed > end - offset || size < 0) {
       throw new DataException(
           "got a page of "
               + compressed
@@ -113,8 +116,7 @@ final class ParquetPages {
               + size
               + " uncompressed, with "
               + (end - offset)
-              + " left in its chunk; expected at most that and "
-              + MAX_PAGE
+              + " left in its chunk; expected at most that"
               + ParquetFile.REWRITE);
     }
     boolean complete =
@@ -146,6 +148,7 @@ final class ParquetPages {
   void load() {
     int compressed = header.getCompressed_page_size();
     int size = header.getUncompressed_page_size();
+    requireWithinLimit(Math.max(compressed, size));
     ensure(compressed);
     checkCrc(compressed);
     // Version 2 keeps the levels before the values as they are.
@@ -169,10 +172,22 @@ final class ParquetPages {
     advance(compressed);
   }
 
+  private void requireWithinLimit(int size) {
+    if (size > largestPage) {
+      throw new DataException(
+          "got a page of "
+              + size
+              + " bytes, expected at most "
+              + largestPage
+              + "; raise data.largest_page, or write the file with smaller pages");
+    }
+  }
+
   private void unpack(int plain, int compressed, int size) {
     codecs.checkSizes(codec, window, from + plain, compressed - plain, size - plain);
     if (page.length < size + ParquetRuns.SLACK) {
-      page = new byte[size + ParquetRuns.SLACK + size / 4];
+      int spare = Math.clamp((long) MAX_ARRAY - size, 0, Math.min(size / 4, MAX_SPARE));
+      page = new byte[size + ParquetRuns.SLACK + spare];
     }
     System.arraycopy(window, from, page, 0, plain);
     codecs.uncompress(codec, window, from + plain, compressed - plain, page, plain, size - plain);

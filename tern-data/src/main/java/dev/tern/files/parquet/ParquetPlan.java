@@ -18,6 +18,7 @@ import java.util.List;
  * @param nulls whether nulls are missing values rather than faults
  * @param positive hashes of the texts that mean label 1
  * @param pruning which row groups are left out
+ * @param largestPage bytes of a page, at most
  */
 record ParquetPlan(
     Schema schema,
@@ -25,7 +26,8 @@ record ParquetPlan(
     boolean nulls,
     List<Long> positive,
     TextDictionary dictionary,
-    ParquetPruning pruning) {
+    ParquetPruning pruning,
+    long largestPage) {
 
   /** Which part of a batch. */
   enum Role {
@@ -98,7 +100,8 @@ record ParquetPlan(
     }
     List<Long> positive = columns.positive().stream().map(TextHash::of).toList();
     ParquetPruning pruning = new ParquetPruning(options.ranges());
-    return new ParquetPlan(NO_ROWS, wanted, options.nulls(), positive, dictionary, pruning);
+    return new ParquetPlan(
+        NO_ROWS, wanted, options.nulls(), positive, dictionary, pruning, options.largestPage());
   }
 
   /** A plan to read what {@code metadata} names, as HugeCTR does. */
@@ -116,7 +119,13 @@ record ParquetPlan(
       wanted.add(slots.next(SparseColumn.id(nameAt(first, position)), position, true));
     }
     return new ParquetPlan(
-        NO_ROWS, wanted, false, List.of(), TextDictionary.none(), ParquetPruning.NONE);
+        NO_ROWS,
+        wanted,
+        false,
+        List.of(),
+        TextDictionary.none(),
+        ParquetPruning.NONE,
+        options.largestPage());
   }
 
   private static final Schema NO_ROWS = new Schema(List.of(), List.of(), List.of());
@@ -247,7 +256,7 @@ record ParquetPlan(
   }
 
   private ParquetPlan with(Schema schema, List<Target> targets) {
-    return new ParquetPlan(schema, targets, nulls, positive, dictionary, pruning);
+    return new ParquetPlan(schema, targets, nulls, positive, dictionary, pruning, largestPage);
   }
 
   /** The column of {@code file} that {@code target} means, in a type that fits. */

@@ -268,7 +268,7 @@ class ParquetCorruptionTest {
             1,
             List.of(ParquetForge.Page.data(1, Encoding.PLAIN, Integer.MAX_VALUE, EIGHT)),
             m -> m.setCodec(CompressionCodec.ZSTD)),
-        "got a page of 8 bytes, 2147483647 uncompressed");
+        "got a page of 2147483647 bytes, expected at most 1073741824; raise data.largest_page");
     // A frame that does not state its size: one block, eight times the byte 7.
     byte[] frame = HexFormat.of().parseHex("28B52FFD" + "0000" + "430000" + "07");
     assertFault(
@@ -398,7 +398,8 @@ class ParquetCorruptionTest {
   @Test
   void filesThatAreNoParquetAreRefused() throws IOException {
     assertFault(new byte[0], "got a file of 0 bytes");
-    assertFault("PAR1....PAR1".getBytes(), "footer of");
+    assertFault(
+        "PAR1....PAR1".getBytes(), "got a footer of ", "in a file of 12; the file is damaged");
     assertFault("PAR1........PARE".getBytes(), "encrypted");
     assertFault("y,a\n1,2\n3,4\n5,6\n".getBytes(), "end with PAR1, expected that");
     byte[] deep = new byte[1 << 20];
