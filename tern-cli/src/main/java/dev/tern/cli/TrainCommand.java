@@ -69,7 +69,10 @@ final class TrainCommand implements Callable<Integer> {
         config.orElseThrow(() ->
             new ConfigException(
                 "train: got no configuration, expected a YAML file; see examples/"));
-    Config resolved = Config.load(file, overrides);
+    Config resolved =
+        resume
+            ? Config.loadResumed(file, overrides, RunFolder::earlier)
+            : Config.load(file, overrides);
     if (resume && overwrite) {
       throw new ConfigException(
           "train: got --resume and --overwrite, expected one of them; --resume goes on with the"

@@ -10,9 +10,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,47 @@ public record Config(
   }
 
   /**
+   * Reads the configuration that a run wrote, of this build or an earlier one. A key that the run
+   * did not know means what that build did ({@link Key#before}). Nothing is checked: the run did
+   * what it did.
+   *
+   * @throws ConfigException if the file cannot be read, or is no configuration
+   */
+  public static Config loadEarlier(Path file) {
+    return of(earlier(file, List.of()));
+  }
+
+  /**
+   * Reads a file for a run that goes on, if there is one. Keys whose default has changed keep the
+   * value of that run, unless the file or {@code overrides} give one.
+   *
+   * @param earlier for the folder of a run the configuration that an earlier run wrote there
+   * @throws ConfigException as for {@link #load}
+   */
+  public static Config loadResumed(
+      Path file, List<String> overrides, Function<Path, Optional<Path>> earlier) {
+    Map<String, Raw> written = YamlFile.read(text(file), file.toString());
+    Path dir = Settings.resolve(file.toString(), written, overrides).get(Keys.DIR);
+    Settings.Absent absent =
+        earlier
+            .apply(dir)
+            .<Settings.Absent>map(run -> new Settings.Absent.Earlier(earlier(run, List.of())))
+            .orElseGet(Settings.Absent.Default::new);
+    Settings settings = Settings.resolve(file.toString(), written, overrides, Keys.ALL, absent);
+    Checks.run(settings);
+    return of(settings);
+  }
+
+  private static Settings earlier(Path file, List<String> overrides) {
+    return Settings.resolve(
+        file.toString(),
+        YamlFile.read(text(file), file.toString()),
+        overrides,
+        Keys.ALL,
+        new Settings.Absent.Before());
+  }
+
+  /**
    * Reads the configuration that a model was trained with, in order to read files for the model.
    * The model's columns are the default, and overrides may name another format.
    *
@@ -50,8 +93,7 @@ public record Config(
       // A model of generated rows names no training files, which other formats must; none is read.
       all.add("data.train=none");
     }
-    Settings settings =
-        Settings.resolve(file.toString(), YamlFile.read(text(file), file.toString()), all);
+    Settings settings = earlier(file, all);
     Checks.columns(settings, false); // Where labels are read, the reader misses the column.
     return of(settings);
   }

@@ -144,7 +144,8 @@ public record DataConfig(
    */
   public static DataConfig parse(String yaml, String name, List<String> overrides) {
     Map<String, Raw> written = yaml.isEmpty() ? Map.of() : YamlFile.read(yaml, name);
-    Settings settings = Settings.resolve(name, written, overrides, DataKeys.all());
+    Settings settings =
+        Settings.resolve(name, written, overrides, DataKeys.all(), new Settings.Absent.Default());
     Checks.data(settings);
     return of(settings);
   }

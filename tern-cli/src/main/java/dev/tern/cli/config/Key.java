@@ -15,6 +15,7 @@ final class Key<T> {
   private final Optional<T> fallback;
   private final String doc;
   private Optional<Condition> condition = Optional.empty();
+  private Optional<T> earlier = Optional.empty();
   private boolean changeable;
   private boolean forReading;
 
@@ -65,6 +66,16 @@ final class Key<T> {
     return this;
   }
 
+  /**
+   * Says what runs did that were begun before the key was there, or before its default was the one
+   * of today. Where a run's own configuration does not state the key, it means {@code old}; a run
+   * that goes on keeps its value where the user's configuration does not state one.
+   */
+  Key<T> before(T old) {
+    earlier = Optional.of(old);
+    return this;
+  }
+
   /** Notes that the key says how files are read, whatever is done with the rows. */
   Key<T> reading() {
     forReading = true;
@@ -84,6 +95,11 @@ final class Key<T> {
   /** The value where none is given; empty when one must be given. */
   Optional<T> fallback() {
     return fallback;
+  }
+
+  /** What {@link #before} said; empty where absence has always meant the default. */
+  Optional<T> earlier() {
+    return earlier;
   }
 
   /** Its meaning in one sentence. */

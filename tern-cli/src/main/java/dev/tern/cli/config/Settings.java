@@ -20,11 +20,28 @@ final class Settings {
 
   private final String name;
   private final Map<String, Raw> written;
+  private final Absent absent;
   private final Map<String, Object> values = new LinkedHashMap<>();
 
-  private Settings(String name, Map<String, Raw> written) {
+  private Settings(String name, Map<String, Raw> written, Absent absent) {
     this.name = name;
     this.written = written;
+    this.absent = absent;
+  }
+
+  /** What a key means that is not written. */
+  sealed interface Absent {
+    /** Its default: the configuration of a user. */
+    record Default() implements Absent {}
+
+    /** What it was {@link Key#before}: the configuration that an earlier run wrote. */
+    record Before() implements Absent {}
+
+    /**
+     * The value of the run that goes on, for a key that has not always meant its default: the
+     * configuration of a user for that run.
+     */
+    record Earlier(Settings run) implements Absent {}
   }
 
   /**
@@ -35,15 +52,23 @@ final class Settings {
    * @param overrides {@code path=value} each, applied in order
    */
   static Settings resolve(String name, Map<String, Raw> file, List<String> overrides) {
-    return resolve(name, file, overrides, Keys.ALL);
+    return resolve(name, file, overrides, Keys.ALL, new Absent.Default());
   }
 
-  /** Resolves only {@code keys}, as if there were no others. */
+  /**
+   * Resolves only {@code keys}, as if there were no others.
+   *
+   * @param absent what keys mean that are not written
+   */
   static Settings resolve(
-      String name, Map<String, Raw> file, List<String> overrides, List<Key<?>> keys) {
+      String name,
+      Map<String, Raw> file,
+      List<String> overrides,
+      List<Key<?>> keys,
+      Absent absent) {
     Map<String, Raw> written = new LinkedHashMap<>(file);
     overrides.forEach(override -> Overrides.apply(override, written));
-    Settings settings = new Settings(name, written);
+    Settings settings = new Settings(name, written, absent);
     for (Key<?> key : keys) {
       for (String path : settings.paths(key)) {
         settings.resolve(key, path);
@@ -135,9 +160,25 @@ final class Settings {
     if (raw != null) {
       value = key.kind().read(raw).orElseThrow(() -> mismatch(key, path, raw));
     } else {
-      value = key.fallback().orElseThrow(() -> missing(key, path));
+      value = unwritten(key, path).orElseThrow(() -> missing(key, path));
     }
     values.put(path, value);
+  }
+
+  private <T> Optional<T> unwritten(Key<T> key, String path) {
+    Optional<T> earlier =
+        switch (absent) {
+          case Absent.Default _ -> Optional.empty();
+          case Absent.Before _ -> key.earlier();
+          case Absent.Earlier(Settings run) ->
+              key.earlier().map(_ -> run).flatMap(r -> r.given(key, path));
+        };
+    return earlier.or(key::fallback);
+  }
+
+  @SuppressWarnings("unchecked") // resolve() put what the key's own kind gave
+  private <T> Optional<T> given(Key<T> key, String path) {
+    return Optional.ofNullable((T) values.get(path));
   }
 
   /**

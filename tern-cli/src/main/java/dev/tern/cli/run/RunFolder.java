@@ -107,7 +107,7 @@ public final class RunFolder implements AutoCloseable {
                 + (maker == Maker.TRAIN ? "--resume to go on with it, " : "")
                 + "--overwrite to replace it, or --set run.dir=OTHER");
       } else if (earlier == Earlier.RESUME) {
-        requireSame(Config.load(file, List.of()), config, file);
+        requireSame(Config.loadEarlier(file), config, file);
         requireSame(mark.get().files(), files, file);
       } else {
         new OwnFiles(dir)
@@ -277,6 +277,11 @@ public final class RunFolder implements AutoCloseable {
   /** The configuration that a run wrote into its folder. */
   public static Path config(Path dir) {
     return dir.resolve(OwnFiles.CONFIG);
+  }
+
+  /** The configuration of the run in {@code dir}; empty if there is no run of Tern. */
+  public static Optional<Path> earlier(Path dir) {
+    return Mark.read(config(dir)).map(_ -> config(dir));
   }
 
   /** The file for a quickstart's predictions. */
