@@ -76,7 +76,12 @@ final class ConvertCommand implements Callable<Integer> {
       spec.commandLine()
           .getOut()
           .println(
-              out + ": wrote " + Format.whole(rows) + " rows, " + Format.rate(rate) + " a second");
+              Format.path(out)
+                  + ": wrote "
+                  + Format.whole(rows)
+                  + " rows, "
+                  + Format.rate(rate)
+                  + " a second");
       spec.commandLine().getOut().flush();
     }
     return 0;

@@ -134,7 +134,7 @@ final class GenerateCommand implements Callable<Integer> {
       }
       if (folder) {
         WholeFile.write(config, configuration(parts));
-        spec.commandLine().getOut().println("to train on them: tern train " + config);
+        spec.commandLine().getOut().println("to train on them: tern train " + Format.path(config));
       }
     } catch (RuntimeException | Error e) {
       done.forEach(GenerateCommand::delete);
@@ -221,7 +221,7 @@ final class GenerateCommand implements Callable<Integer> {
     PrintWriter print = spec.commandLine().getOut();
     print.printf(
         "%s: wrote %s rows, %s positive; best reachable AUC %s, log loss %s%s%n",
-        part.file(),
+        Format.path(part.file()),
         Format.whole(part.rows()),
         Format.fixed(optimum.positiveRate(), 4),
         Format.fixed(optimum.auc(), 4),

@@ -41,7 +41,9 @@ final class TableInspectCommand implements Callable<Integer> {
     if (!json) {
       out.printf(
           "%s: step %s, %d parts%n",
-          checkpoint.folder(), Format.whole(checkpoint.step()), checkpoint.parts().size());
+          Format.path(checkpoint.folder()),
+          Format.whole(checkpoint.step()),
+          checkpoint.parts().size());
     }
     for (int slot : choice.slots(checkpoint)) {
       TableSummary summary = TableSummary.of(checkpoint, slot, Math.max(0, top));

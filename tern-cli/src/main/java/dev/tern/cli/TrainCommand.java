@@ -112,7 +112,7 @@ final class TrainCommand implements Callable<Integer> {
     if (!config.train().keepsAllRows()) {
       out.println(tables(outcome.tables()));
     }
-    out.println("report " + config.run().dir().resolve("report.html"));
+    out.println("report " + Format.path(config.run().dir().resolve("report.html")));
     out.flush();
   }
 

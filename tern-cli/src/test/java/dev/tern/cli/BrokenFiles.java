@@ -70,14 +70,14 @@ final class BrokenFiles {
         bad(
             "CSV: damaged gzip",
             in -> train(in, flipped(gzip(in), 0.5)),
-            "rows.csv.gz: line ",
-            " of the uncompressed text: got ",
+            "rows.csv.gz: byte ",
+            ": gzip member 1 from byte 0: got damaged data",
             "expected whole gzip data"),
         bad(
             "CSV: gzip that ends early",
             in -> train(in, cut(gzip(in), 40)),
-            "rows.csv.gz: line ",
-            "expected whole gzip data"),
+            "rows.csv.gz: byte ",
+            "got the end of the file, expected the rest of its data"),
         bad(
             "CSV: an empty file",
             in -> train(in, Files.createFile(in.resolve("rows.csv"))),

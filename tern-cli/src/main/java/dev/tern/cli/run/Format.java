@@ -1,5 +1,7 @@
 package dev.tern.cli.run;
 
+import dev.tern.base.Shown;
+import java.nio.file.Path;
 import java.util.Locale;
 
 /** Formats numbers for people; an unknown number is a dash. */
@@ -53,5 +55,10 @@ public final class Format {
     return whole < 3600
         ? whole / 60 + " min " + whole % 60 + " s"
         : whole / 3600 + " h " + whole % 3600 / 60 + " min";
+  }
+
+  /** A file as {@link Shown#line} shows it. */
+  public static String path(Path path) {
+    return Shown.line(path.toString());
   }
 }

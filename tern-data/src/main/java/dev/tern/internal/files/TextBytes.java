@@ -2,10 +2,8 @@ package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
 import dev.tern.base.Shown;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PushbackInputStream;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -13,8 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.zip.GZIPInputStream;
-import java.util.zip.ZipException;
 
 /**
  * The bytes of a text file, plain or gzip, in one buffer that moves over the file and grows for
@@ -25,6 +21,7 @@ import java.util.zip.ZipException;
  */
 public final class TextBytes implements AutoCloseable {
   private static final int BUFFER = 1 << 18;
+  private static final int GZIP_ROOM = 1 << 12;
   private static final int MAX_RECORD = 1 << 26;
   private static final int SPARE = Long.BYTES;
   private static final int SHOWN = 40;
@@ -63,27 +60,33 @@ public final class TextBytes implements AutoCloseable {
    */
   public static TextBytes open(Path file, Charset encoding, String advice) {
     try {
-      PushbackInputStream raw = new PushbackInputStream(Files.newInputStream(file), 2);
+      boolean gzip = isGzip(file);
+      long size = Files.size(file);
+      // One byte more than the file has, so that its end is met on the first reading.
+      boolean recoded = !encoding.equals(StandardCharsets.UTF_8);
+      long most = recoded ? 3 * size + 1 : size + 1;
+      int room = (int) Math.min(gzip ? Math.max(GZIP_ROOM, 16 * size) : most, BUFFER);
+      InputStream in = gzip ? GzipInput.open(file) : Files.newInputStream(file);
       try {
-        byte[] magic = raw.readNBytes(2);
-        raw.unread(magic);
-        boolean gzip = magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
-        InputStream plain = gzip ? new GZIPInputStream(raw, 1 << 16) : raw;
-        boolean recoded = !encoding.equals(StandardCharsets.UTF_8);
-        InputStream in = recoded ? RecodedInput.open(plain, encoding) : plain;
-        // One byte more than the file has, so that its end is met on the first reading.
-        int room = gzip || recoded ? BUFFER : (int) Math.min(Files.size(file) + 1, BUFFER);
-        TextBytes text = new TextBytes(file, in, gzip, encoding, room, advice);
+        TextBytes text =
+            new TextBytes(
+                file, recoded ? RecodedInput.open(in, encoding) : in, gzip, encoding, room, advice);
         text.read(1);
         text.begin = text.isMarked() ? 3 : 0;
         text.requireLines();
         return text;
       } catch (IOException | RuntimeException e) {
-        raw.close();
+        in.close();
         throw e;
       }
     } catch (IOException e) {
       throw BinaryInput.unreadable(file, e);
+    }
+  }
+
+  private static boolean isGzip(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      return in.read() == 0x1f && in.read() == 0x8b;
     }
   }
 
@@ -195,11 +198,6 @@ public final class TextBytes implements AutoCloseable {
           ("%s: got bytes that are no character of %s, expected text in it; set data.encoding to"
                   + " what the file is written in")
               .formatted(where(line, limit), encoding),
-          e);
-    } catch (EOFException | ZipException e) {
-      throw new DataException(
-          "%s: got damage (%s), expected whole gzip data; copy or compress the file again"
-              .formatted(where(line, limit), e.getMessage()),
           e);
     } catch (IOException e) {
       throw BinaryInput.unreadable(file, e);

@@ -1,8 +1,8 @@
 package dev.tern.internal.replay;
 
 import dev.tern.base.DataException;
+import dev.tern.internal.files.GzipInput;
 import dev.tern.internal.json.Json;
-import java.io.BufferedInputStream;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,11 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.zip.GZIPInputStream;
 
 /** The lines of a log, each a JSON object; errors name the file and the line. */
 final class LogLines implements AutoCloseable {
-  private static final int GZIP_MAGIC = 0x1f8b;
   private static final int LONGEST_LINE = 1 << 20;
   private static final long LARGEST = 1L << 43;
 
@@ -30,16 +28,12 @@ final class LogLines implements AutoCloseable {
   }
 
   private static InputStream open(Path file) throws IOException {
-    BufferedInputStream in = new BufferedInputStream(Files.newInputStream(file));
-    try {
-      in.mark(2);
-      int magic = in.read() << 8 | in.read();
-      in.reset();
-      return magic == GZIP_MAGIC ? new GZIPInputStream(in) : in;
-    } catch (IOException e) {
-      in.close();
-      throw e;
+    try (InputStream in = Files.newInputStream(file)) {
+      if (in.read() == 0x1f && in.read() == 0x8b) {
+        return GzipInput.open(file);
+      }
     }
+    return Files.newInputStream(file);
   }
 
   /** The object on the next line, which must be there. */

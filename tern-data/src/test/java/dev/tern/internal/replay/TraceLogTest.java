@@ -98,6 +98,15 @@ final class TraceLogTest {
     assertThatThrownBy(() -> TraceLog.read(packed))
         .isInstanceOf(DataException.class)
         .hasMessageContaining("step.log.gz");
+    try (OutputStream out = Files.newOutputStream(packed)) {
+      out.write(bytes);
+      bytes[0] = 0;
+      out.write(1);
+      out.write(bytes);
+    }
+    assertThatThrownBy(() -> TraceLog.read(packed))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("behind gzip member 1");
   }
 
   @Test
