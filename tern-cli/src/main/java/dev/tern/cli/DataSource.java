@@ -36,6 +36,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -113,7 +114,9 @@ final class DataSource {
             progress.note(
                 "left out "
                     + Format.whole(skipped.count())
-                    + " bad records, the first: "
+                    + " rows for "
+                    + Format.whole(skipped.faults())
+                    + " faults, the first: "
                     + fault.getMessage()
                     + "; tern data verify lists them"));
   }
@@ -476,7 +479,24 @@ final class DataSource {
         throw new DataException(file + ": got no such file, expected data; check the path");
       }
     }
+    requireDistinct(files);
     return files;
+  }
+
+  /** A file read twice would train on its rows twice, and its bad records would count once. */
+  private static void requireDistinct(List<Path> files) {
+    Set<Path> seen = new HashSet<>();
+    for (Path file : files) {
+      try {
+        if (!seen.add(file.toRealPath())) {
+          throw new DataException(
+              file + ": got the file twice, expected each once; name it once, by one pattern");
+        }
+      } catch (IOException e) {
+        throw new DataException(
+            file + ": got " + DataException.reason(e) + ", expected data; check the path", e);
+      }
+    }
   }
 
   /** The error for evaluation files without rows. */

@@ -32,6 +32,8 @@ final class VerifyCommand implements Callable<Integer> {
   private long maxFaults;
 
   private long faults;
+  private long lost;
+  private boolean unknown;
 
   @Override
   public Integer call() {
@@ -49,17 +51,27 @@ final class VerifyCommand implements Callable<Integer> {
           progress.update(rows, faults == 0 ? "" : faults + " faults");
         }
       } catch (DataException e) {
-        print(e, progress);
+        print(e.losing(DataException.UNKNOWN_ROWS), progress);
       }
     }
     String good = Format.whole(rows) + " good rows, ";
-    spec.commandLine().getOut().println(good + Format.whole(faults) + " faults");
+    spec.commandLine().getOut().println(good + Format.whole(faults) + " faults" + lost());
     spec.commandLine().getOut().flush();
     return faults == 0 ? 0 : 1;
   }
 
+  /** The rows that the faults cost, where these are not as many. */
+  private String lost() {
+    if (unknown) {
+      return " (rows left out: unknown)";
+    }
+    return lost == faults ? "" : " (rows left out: " + Format.whole(lost) + ")";
+  }
+
   private void print(DataException fault, Progress progress) {
     faults++;
+    unknown |= fault.rows() == DataException.UNKNOWN_ROWS;
+    lost += Math.max(0, fault.rows());
     if (faults <= maxFaults) {
       progress.note(String.valueOf(fault.getMessage()));
     }

@@ -190,9 +190,10 @@ final class DataCommandTest {
     Result result = convert(csv, norm, skip);
     assertThat(result.code()).as(result.err()).isZero();
     assertThat(result.out()).contains("wrote 1 rows, ", " a second");
-    assertThat(result.err()).contains("left out 2 bad records, the first: " + csv + ": line 2");
+    assertThat(result.err())
+        .contains("left out 2 rows for 2 faults, the first: " + csv + ": line 2");
     Result encoded = convert(csv, norm, skip[0], skip[1], "--encode", "--overwrite");
-    assertThat(encoded.err()).contains("left out 2 bad records");
+    assertThat(encoded.err()).contains("left out 2 rows for 2 faults");
     Result stopped =
         convert(csv, norm, skip[0], skip[1], "--set", "data.most_bad=1", "--overwrite");
     assertThat(stopped.code()).isEqualTo(1);
@@ -204,7 +205,7 @@ final class DataCommandTest {
   void splittingAndInspectingSayHowManyBadRecordsWereLeftOut() throws IOException {
     Files.writeString(csv, "y,a,c\n1,x,red\n0,1,blue\n7,2,red\n0,3,red\n");
     String[] skip = {"--set", "data.bad_records=skip"};
-    String note = "left out 2 bad records, the first: " + csv + ": line 2";
+    String note = "left out 2 rows for 2 faults, the first: " + csv + ": line 2";
     for (String by : List.of("random", "time")) {
       String[] column = by.equals("time") ? new String[] {"--column", "a"} : new String[0];
       List<String> more = new ArrayList<>(List.of("--by", by, "--overwrite"));
@@ -479,7 +480,9 @@ final class DataCommandTest {
     for (String name : List.of("rows.norm", "rows.parquet", "rows.csv")) {
       Path file = Files.writeString(temp.resolve(name), "");
       Result result = tern(arguments("verify", file, new String[0]));
-      assertThat(result.out()).as(result.err()).isEqualTo("0 good rows, 1 faults\n");
+      assertThat(result.out())
+          .as(result.err())
+          .isEqualTo("0 good rows, 1 faults (rows left out: unknown)\n");
       assertThat(result.err()).startsWith(file.toString());
     }
   }

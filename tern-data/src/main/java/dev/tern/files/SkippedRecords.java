@@ -7,19 +7,26 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Leaves bad records out, up to a limit. Each counts once, however often it is read: faults name
- * the place where they are. A file that cannot be read any further counts as one, with all that is
- * left of it. Thread-safe.
+ * Leaves bad records out, up to a limit of rows. A fault counts with the rows that it costs ({@link
+ * DataException#rows}): 1 for a bad record, the lines behind a quote left open, what is left of a
+ * file that cannot be read any further. A fault that costs nobody knows how many rows stops the
+ * reader, so that rows read and rows left out are always those of the files.
+ *
+ * <p>Each fault counts once, however often it is read: faults name the place where they are. So a
+ * file that one reader is given twice counts once. Thread-safe.
  */
 public final class SkippedRecords implements Faults {
-  private final int most;
+  private final long most;
   private final Set<Long> places = new HashSet<>();
+  private long rows;
   private Optional<DataException> first = Optional.empty();
 
   /**
-   * @param most how many to leave out; one more stops the reader
+   * Leaves rows out.
+   *
+   * @param most how many; one more stops the reader
    */
-  public SkippedRecords(int most) {
+  public SkippedRecords(long most) {
     if (most < 0) {
       throw new IllegalArgumentException("read: got " + most + " bad records, expected 0 or more");
     }
@@ -32,16 +39,32 @@ public final class SkippedRecords implements Faults {
     if (places.contains(TextHash.of(message))) {
       return;
     }
-    if (places.size() == most) {
+    if (fault.rows() == DataException.UNKNOWN_ROWS) {
       throw new DataException(
-          message + "; got more than " + most + " bad records, expected at most that", fault);
+              message
+                  + "; it leaves out nobody knows how many rows, so bad records cannot be skipped"
+                  + " here: mend the file or take it out",
+              fault)
+          .losing(DataException.UNKNOWN_ROWS);
+    }
+    if (fault.rows() > most - rows) {
+      String lost = fault.rows() == 1 ? "" : " with the " + fault.rows() + " that this fault costs";
+      throw new DataException(
+          message + "; got more than " + most + " bad records" + lost + ", expected at most that",
+          fault);
     }
     places.add(TextHash.of(message));
+    rows += fault.rows();
     first = first.or(() -> Optional.of(fault));
   }
 
-  /** How many were left out. */
-  public synchronized int count() {
+  /** How many rows were left out. */
+  public synchronized long count() {
+    return rows;
+  }
+
+  /** How many faults they were left out for. */
+  public synchronized int faults() {
     return places.size();
   }
 

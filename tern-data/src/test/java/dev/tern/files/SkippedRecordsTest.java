@@ -44,6 +44,48 @@ class SkippedRecordsTest {
   }
 
   @Test
+  void aQuoteLeftOpenCountsAllLinesThatItTakes() throws IOException {
+    Path file = folder.resolve("open.csv");
+    Files.writeString(file, "y,a\n1,2\n0,\"3\n1,4\n0,5\n");
+    SkippedRecords skipped = new SkippedRecords(3);
+    ReadPolicy policy = ReadPolicy.STRICT.withFaults(skipped);
+    try (DataReader reader = CsvReader.open(List.of(file), CsvOptions.csv(), COLUMNS, policy)) {
+      assertThat(ParquetRows.all(reader)).hasSize(1);
+    }
+    assertThat(skipped.count()).isEqualTo(3);
+    assertThat(skipped.faults()).isEqualTo(1);
+    ReadPolicy few = ReadPolicy.STRICT.withFaults(new SkippedRecords(2));
+    try (DataReader reader = CsvReader.open(List.of(file), CsvOptions.csv(), COLUMNS, few)) {
+      assertThatExceptionOfType(DataException.class)
+          .isThrownBy(() -> ParquetRows.all(reader))
+          .withMessageContainingAll("line 3", "quote left open", "more than 2 bad records");
+    }
+  }
+
+  @Test
+  void whatNobodyCanCountStopsTheReader() throws IOException {
+    Path sound = Files.writeString(folder.resolve("a.csv"), "y,a\n1,2\n");
+    Path other = Files.writeString(folder.resolve("b.csv"), "y,b\n1,2\n0,3\n");
+    ReadPolicy policy = ReadPolicy.STRICT.withFaults(new SkippedRecords(1000));
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> CsvReader.open(List.of(sound, other), CsvOptions.csv(), COLUMNS, policy))
+        .withMessageContainingAll("b.csv", "nobody knows how many rows", "take it out");
+  }
+
+  @Test
+  void aFileThatChangesBetweenPassesIsFound() throws IOException {
+    Path file = Files.writeString(folder.resolve("a.csv"), "y,a\n1,2\n0,3\n");
+    try (DataReader reader = CsvReader.open(List.of(file), CsvOptions.csv(), COLUMNS)) {
+      assertThat(ParquetRows.all(reader)).hasSize(2);
+      Files.writeString(file, "y,a\n1,2\n");
+      reader.start(1);
+      assertThatExceptionOfType(DataException.class)
+          .isThrownBy(() -> ParquetRows.all(reader))
+          .withMessageContainingAll("a.csv: got 8 bytes, expected 12", "changed");
+    }
+  }
+
+  @Test
   void oneMoreThanTheLimitStopsTheReader() throws IOException {
     for (int most = 0; most < 2; most++) {
       SkippedRecords skipped = new SkippedRecords(most);

@@ -51,7 +51,7 @@ final class DataKeys {
               "data.most_bad",
               new Kind.Whole(0, 1 << 20),
               1000L,
-              "Bad records that are left out; one more is an error.")
+              "Rows that are left out, all that a fault costs; one more is an error.")
           .when(BAD_RECORDS, "skip");
   static final Key<List<String>> COLUMNS =
       KEYS.key(

@@ -54,10 +54,18 @@ final class NormFile implements RowSource {
             policy);
   }
 
-  static NormFile open(Path file, Schema schema, KeyType keys, ReadPolicy policy) {
+  /** Opens {@code file}, whose header was {@code known} before. */
+  static NormFile open(
+      Path file, NormHeader known, Schema schema, KeyType keys, ReadPolicy policy) {
     BinaryInput in = BinaryInput.open(file);
     try {
-      return new NormFile(file, schema, keys, policy, in, NormHeader.read(file, in));
+      NormHeader header = NormHeader.read(file, in);
+      if (!header.equals(known)) {
+        throw new DataException(
+            "%s: got a header with %s and %s records, expected %s and %s as there were before; the file changed while it was read, read it again"
+                .formatted(file, header.shape(), header.records(), known.shape(), known.records()));
+      }
+      return new NormFile(file, schema, keys, policy, in, header);
     } catch (RuntimeException e) {
       in.close();
       throw e;
@@ -291,10 +299,13 @@ final class NormFile implements RowSource {
 
   private void requireEnd() {
     if (in.remaining() > 0) {
+      // The count of the header may be what is damaged, so it tells nothing of the rows.
       throw new DataException(
-          ("%s: byte %s: got %s bytes after record %s, expected the end, as the header "
-                  + "says %s records%s")
-              .formatted(file, in.offset(), in.remaining(), record, header.records(), widthHint()));
+              ("%s: byte %s: got %s bytes after record %s, expected the end, as the header "
+                      + "says %s records%s")
+                  .formatted(
+                      file, in.offset(), in.remaining(), record, header.records(), widthHint()))
+          .losing(DataException.UNKNOWN_ROWS);
     }
   }
 
@@ -312,7 +323,15 @@ final class NormFile implements RowSource {
       record += count;
       skipped += count;
     }
+    if (skipped < rows) {
+      requireEnd();
+    }
     return skipped;
+  }
+
+  @Override
+  public long left() {
+    return header.records() - record;
   }
 
   /** Skips one record, and those after it that are alike; returns how many. */

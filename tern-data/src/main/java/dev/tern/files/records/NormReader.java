@@ -10,7 +10,10 @@ import dev.tern.internal.files.FileList;
 import dev.tern.internal.files.FileSequence;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
@@ -23,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>What HugeCTR lets pass is a fault here: label_dim and dense_dim that only agree in sum, a
  * count of keys the record has no room for, a file cut short, bytes after the last record. With a
  * {@link ReadPolicy} that goes on, a framed record that is bad is dropped alone, a plain one takes
- * the rest of its file with it unless only its label or hotness is wrong; no other record is lost.
+ * the rest of its file with it, as many records as the header still has, unless only its label or
+ * hotness is wrong; no other record is lost.
  */
 public final class NormReader {
   private NormReader() {}
@@ -36,6 +40,7 @@ public final class NormReader {
   /** Reads {@code files}, data or file lists ({@link FileList}). */
   public static DataReader open(List<Path> files, NormOptions options, ReadPolicy policy) {
     List<NormHeader> headers = new ArrayList<>();
+    Map<Path, NormHeader> known = new HashMap<>();
     long[] rows = {0};
     long[] room = {0};
     List<Path> sound =
@@ -47,6 +52,7 @@ public final class NormReader {
               rows[0] = FileSequence.addRows(file, rows[0], header.records());
               room[0] += header.room(FileSequence.bytes(file));
               headers.add(header);
+              known.put(file, header);
             });
     Schema schema = policy.delivered(options.schema().orElseGet(headers.getFirst()::unnamed));
     KeyType keys = options.keys().or(() -> detect(sound, policy)).orElse(KeyType.I64);
@@ -56,7 +62,13 @@ public final class NormReader {
         OptionalLong.of(rows[0]),
         room[0],
         policy,
-        (file, faults) -> NormFile.open(file, schema, keys, policy.withFaults(faults)));
+        (file, faults) ->
+            NormFile.open(
+                file,
+                Objects.requireNonNull(known.get(file)),
+                schema,
+                keys,
+                policy.withFaults(faults)));
   }
 
   private static NormHeader header(

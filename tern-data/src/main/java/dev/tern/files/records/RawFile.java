@@ -60,11 +60,6 @@ final class RawFile implements RowSource {
     return new RawFile(file, options, policy, BinaryInput.open(file));
   }
 
-  /** Bytes of the file. */
-  long bytes() {
-    return in.size();
-  }
-
   @Override
   public void fill(Batch batch, int limit) {
     while (batch.size() < limit && row < rows) {
@@ -184,6 +179,11 @@ final class RawFile implements RowSource {
     row += skipped;
     in.seek(row * sampleBytes);
     return skipped;
+  }
+
+  @Override
+  public long left() {
+    return rows - row;
   }
 
   @Override

@@ -9,9 +9,7 @@ import dev.tern.internal.files.FileKind;
 import dev.tern.internal.files.FileSequence;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
 
 /**
@@ -38,12 +36,7 @@ public final class RawReader {
             FileSequence.requireFiles(files),
             policy,
             file -> requireWhole(file, size(file), options, policy));
-    Map<Path, Long> sizes = new HashMap<>();
-    sound.forEach(file -> sizes.put(file, size(file)));
-    long rows =
-        sound.stream()
-            .mapToLong(file -> sizes.getOrDefault(file, 0L) / options.sampleBytes())
-            .sum();
+    long rows = sound.stream().mapToLong(file -> size(file) / options.sampleBytes()).sum();
     if (sound.size() == files.size()) {
       requireRows(files, rows, options, policy);
     }
@@ -52,20 +45,7 @@ public final class RawReader {
         sound,
         OptionalLong.of(rows),
         policy,
-        (file, faults) ->
-            open(file, sizes.getOrDefault(file, 0L), options, policy.withFaults(faults)));
-  }
-
-  /** Opens a file that has kept its size: one that was cut would lack samples without a sign. */
-  private static RawFile open(Path file, long size, RawOptions options, ReadPolicy policy) {
-    RawFile open = RawFile.open(file, options, policy);
-    if (open.bytes() != size) {
-      open.close();
-      throw new DataException(
-          "%s: got %s bytes, expected %s as there were before; the file changed while it was read"
-              .formatted(file, open.bytes(), size));
-    }
-    return open;
+        (file, faults) -> RawFile.open(file, options, policy.withFaults(faults)));
   }
 
   /** {@code named}, or that without labels where the files seem to have none. */
@@ -131,21 +111,24 @@ public final class RawReader {
     }
   }
 
+  /** Samples that lack cost as many rows; with too many, nobody knows which are data. */
   private static void requireRows(
       List<Path> files, long rows, RawOptions options, ReadPolicy policy) {
-    if (options.rows().isPresent() && options.rows().getAsLong() != rows) {
+    long expected = options.rows().orElse(rows);
+    if (expected != rows) {
       policy
           .faults()
           .report(
               new DataException(
-                  ("%s: got %s samples of %s bytes (%s), expected %s; the data are cut short or"
-                          + " hold other columns or keys, check both")
-                      .formatted(
-                          files.size() == 1 ? files.getFirst() : Shown.list(files),
-                          rows,
-                          options.sampleBytes(),
-                          options.layout(),
-                          options.rows().getAsLong())));
+                      ("%s: got %s samples of %s bytes (%s), expected %s; the data are cut short"
+                              + " or hold other columns or keys, check both")
+                          .formatted(
+                              files.size() == 1 ? files.getFirst() : Shown.list(files),
+                              rows,
+                              options.sampleBytes(),
+                              options.layout(),
+                              expected))
+                  .losing(expected > rows ? expected - rows : DataException.UNKNOWN_ROWS));
     }
   }
 }

@@ -181,7 +181,8 @@ final class CsvFile implements RowSource {
 
   private void readRow(Batch batch) {
     if (!input.problem().isEmpty()) {
-      throw new DataException(input.where(input.problemAt()) + ": " + input.problem());
+      throw new DataException(input.where(input.problemAt()) + ": " + input.problem())
+          .losing(input.lines());
     }
     if (input.fields() != width) {
       throw new DataException(

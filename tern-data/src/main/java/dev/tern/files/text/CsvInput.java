@@ -55,6 +55,9 @@ final class CsvInput implements AutoCloseable {
   private String problem = "";
   private int problemAt;
 
+  /** Whether a quote of the current record is open where the file ends. */
+  private boolean open;
+
   private CsvInput(TextBytes text, CsvOptions options) {
     this.text = text;
     buffer = text.bytes();
@@ -237,6 +240,7 @@ final class CsvInput implements AutoCloseable {
   private boolean scan() {
     fields = 0;
     problem = "";
+    open = false;
     nextLine = line;
     int p = record;
     boolean more = true;
@@ -348,6 +352,7 @@ final class CsvInput implements AutoCloseable {
     if (!drained) {
       return -1;
     }
+    open = true;
     fault("got a quote left open to the end of the file, expected it closed" + QUOTES_OFF, quote);
     addField(quote + 1, limit, false);
     return limit;
@@ -428,6 +433,15 @@ final class CsvInput implements AutoCloseable {
 
   int problemAt() {
     return problemAt;
+  }
+
+  /**
+   * Lines of the current record. Where its notation is wrong they may be as many records: a quote
+   * left open takes what follows it.
+   */
+  long lines() {
+    boolean ended = open && buffer[limit - 1] == '\n';
+    return fields == 0 ? 1 : nextLine - line - (ended ? 1 : 0);
   }
 
   /** First byte of the current record. */

@@ -1,6 +1,7 @@
 package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,23 +11,29 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * HugeCTR file lists: text whose first line is a number N, then N lines with a path each; lines
- * beyond are ignored. A path is taken verbatim; a relative one is looked for in the folder of the
- * list, then in the working folder, which is the only one where HugeCTR looks.
+ * HugeCTR file lists: text whose first line is a number N, then N lines with a path each. Lines
+ * beyond may be empty or repeat these, as HugeCTR's generator writes them. A path is taken
+ * verbatim; a relative one is looked for in the folder of the list, then in the working folder,
+ * which is the only one where HugeCTR looks.
  */
 public final class FileList {
   private static final int MAX_FILES = 10_000_000;
+  private static final int LONGEST_NUMBER = 100;
+  private static final char BYTE_ORDER_MARK = '\uFEFF';
 
   private FileList() {}
 
   /** The files named by {@code list}. */
   public static List<Path> read(Path list) {
     try (BufferedReader lines = Files.newBufferedReader(list, StandardCharsets.UTF_8)) {
-      int count = count(list, lines.readLine());
+      int count = count(list, firstLine(lines));
+      Set<String> names = new HashSet<>();
       List<Path> files = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         String line = lines.readLine();
@@ -36,14 +43,47 @@ public final class FileList {
                       + "first line")
                   .formatted(list, i + 2, (line == null ? "the end" : "no path"), i + 1, count));
         }
+        names.add(line);
         files.add(resolve(list, i + 2, line));
       }
+      requireNoOther(list, count + 2, lines, names);
       return files;
     } catch (CharacterCodingException e) {
       throw new DataException(
           list + ": got bytes that are no UTF-8 text, expected a file list; check the format", e);
     } catch (IOException e) {
       throw BinaryInput.unreadable(list, e);
+    }
+  }
+
+  /** The first line without a byte order mark; of a long one, which is no number, the beginning. */
+  private static @Nullable String firstLine(BufferedReader lines) throws IOException {
+    StringBuilder line = new StringBuilder();
+    lines.mark(1);
+    if (lines.read() != BYTE_ORDER_MARK) {
+      lines.reset();
+    }
+    int next = lines.read();
+    if (next < 0) {
+      return null;
+    }
+    while (next >= 0 && next != '\n' && line.length() < LONGEST_NUMBER) {
+      line.append((char) next);
+      next = lines.read();
+    }
+    return line.toString();
+  }
+
+  private static void requireNoOther(Path list, int number, BufferedReader lines, Set<String> names)
+      throws IOException {
+    int at = number;
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      if (!line.isBlank() && !names.contains(line)) {
+        throw new DataException(
+            "%s: line %s: got %s behind the %s files of line 1, expected none but those; mend the first line or remove it"
+                .formatted(list, at, Shown.quoted(line), number - 2));
+      }
+      at++;
     }
   }
 
@@ -55,7 +95,7 @@ public final class FileList {
     if (count < 1 || count > MAX_FILES) {
       throw new DataException(
           "%s: line 1: got %s, expected the number of files, 1 to %s; mend the list"
-              .formatted(list, (line == null ? "no line" : '"' + line + '"'), MAX_FILES));
+              .formatted(list, (line == null ? "no line" : Shown.quoted(line)), MAX_FILES));
     }
     return count;
   }
@@ -100,7 +140,10 @@ public final class FileList {
     }
     try (InputStream in = Files.newInputStream(path)) {
       int first = in.read();
-      return first == '+' || first == ' ' || (first >= '0' && first <= '9');
+      if (first == 0xEF && in.read() == 0xBB && in.read() == 0xBF) {
+        first = in.read();
+      }
+      return first == '+' || first == ' ' || first == '\t' || (first >= '0' && first <= '9');
     } catch (IOException e) {
       throw BinaryInput.unreadable(path, e);
     }

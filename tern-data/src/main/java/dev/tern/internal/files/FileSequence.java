@@ -32,6 +32,7 @@ public final class FileSequence extends PositionedReader {
 
   private final Schema schema;
   private final List<Path> files;
+  private final long[] sizes;
   private final OptionalLong rowCount;
   private final Faults faults;
   private final Opener opener;
@@ -43,12 +44,14 @@ public final class FileSequence extends PositionedReader {
   private FileSequence(
       Schema schema,
       List<Path> files,
+      long[] sizes,
       OptionalLong rowCount,
       long room,
       Faults faults,
       Opener opener) {
     this.schema = schema;
     this.files = List.copyOf(files);
+    this.sizes = sizes;
     this.rowCount = rowCount;
     this.faults = faults;
     this.opener = opener;
@@ -79,8 +82,9 @@ public final class FileSequence extends PositionedReader {
       long room,
       ReadPolicy policy,
       Opener opener) {
+    long[] sizes = files.stream().mapToLong(FileSequence::bytes).toArray();
     Supplier<FileSequence> source =
-        () -> new FileSequence(schema, files, rowCount, room, policy.faults(), opener);
+        () -> new FileSequence(schema, files, sizes, rowCount, room, policy.faults(), opener);
     return policy.readers() == 1 ? source.get() : new ParallelReader(source, policy.readers());
   }
 
@@ -93,8 +97,9 @@ public final class FileSequence extends PositionedReader {
   }
 
   /**
-   * The candidates, at least one, that pass {@code check}. Each other candidate is one fault. It is
-   * reported, or thrown if it is the last and none passed, because then there is nothing to read.
+   * The candidates, at least one, that pass {@code check}. Each other candidate is one fault, which
+   * costs nobody knows how many rows. It is reported, or thrown if it is the last and none passed,
+   * because then there is nothing to read.
    */
   public static <T> List<T> sound(List<T> candidates, ReadPolicy policy, Consumer<T> check) {
     List<T> sound = new ArrayList<>();
@@ -106,7 +111,7 @@ public final class FileSequence extends PositionedReader {
         if (sound.isEmpty() && i == candidates.size() - 1) {
           throw e;
         }
-        policy.faults().report(e);
+        policy.faults().report(e.losing(DataException.UNKNOWN_ROWS));
       }
     }
     return sound;
@@ -178,11 +183,12 @@ public final class FileSequence extends PositionedReader {
         source.fill(batch, limit);
       } catch (DataException e) {
         batch.abandonRow();
+        long left = source.left();
         closeCurrent();
         if (stopping) {
           throw e;
         }
-        report(e);
+        report(e.rows() == DataException.UNKNOWN_ROWS ? e : e.losing(left));
       }
       if (batch.size() == limit) {
         return;
@@ -201,15 +207,29 @@ public final class FileSequence extends PositionedReader {
   /** The open file, else the next that opens; null at the end of the pass. */
   private @Nullable RowSource source() {
     while (current == null && nextFile < files.size()) {
-      Path file = files.get(nextFile);
+      int index = nextFile;
       nextFile++;
       try {
-        current = opener.open(file, this::report);
+        requireSameSize(index);
+        current = opener.open(files.get(index), this::report);
       } catch (DataException e) {
-        report(e);
+        if (stopping) {
+          throw e;
+        }
+        report(e.losing(DataException.UNKNOWN_ROWS));
       }
     }
     return current;
+  }
+
+  /** A file that was cut or grew since the first look would have other rows without a sign. */
+  private void requireSameSize(int index) {
+    long bytes = bytes(files.get(index));
+    if (bytes != sizes[index] && Files.exists(files.get(index))) {
+      throw new DataException(
+          "%s: got %s bytes, expected %s as there were before; the file changed while it was read, read it again"
+              .formatted(files.get(index), bytes, sizes[index]));
+    }
   }
 
   @Override

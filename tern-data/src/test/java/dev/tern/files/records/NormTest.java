@@ -167,7 +167,7 @@ final class NormTest extends NormFiles {
     file("a.norm", bytes);
     Path second = file("b.norm", tiny(random(7, KeyType.U32), NormCheck.NONE, KeyType.U32));
     Path list = folder.resolve("list.txt");
-    Files.writeString(list, "2\na.norm\n" + second + "\nabsent\na.norm\n");
+    Files.writeString(list, "2\na.norm\n" + second + "\n\na.norm\n");
     List<Rows.Row> both = new ArrayList<>(rows.list());
     both.addAll(random(7, KeyType.U32).list());
     assertThat(read(list, NormOptions.DETECT)).isEqualTo(both);
@@ -248,6 +248,17 @@ final class NormTest extends NormFiles {
       assertThat(faults).singleElement().asString().contains("absent: got no such file");
       faults.clear();
     }
+  }
+
+  @Test
+  void aNameBehindTheFilesOfAListIsAFaultUnlessItRepeatsOne() throws IOException {
+    Path list = folder.resolve("list.txt");
+    Files.writeString(list, "\uFEFF1\r\na.norm\r\na.norm\r\n\r\n");
+    assertThat(FileList.read(list)).hasSize(1);
+    Files.writeString(list, "1\na.norm\na.norm\nother.norm\n");
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> FileList.read(list))
+        .withMessageContainingAll("list.txt: line 4", "got \"other.norm\"", "1 files of line 1");
   }
 
   @Test
