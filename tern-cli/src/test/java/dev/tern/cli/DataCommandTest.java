@@ -476,6 +476,13 @@ final class DataCommandTest {
   }
 
   @Test
+  void aFileNamedTwiceIsRefused() {
+    Result twice = tern(arguments("inspect", csv, new String[0], csv.toString()));
+    assertThat(twice.code()).isEqualTo(1);
+    assertThat(twice.err()).contains("rows.csv: got the file twice, expected each once");
+  }
+
+  @Test
   void oneUnreadableFileIsOneFault() throws IOException {
     for (String name : List.of("rows.norm", "rows.parquet", "rows.csv")) {
       Path file = Files.writeString(temp.resolve(name), "");

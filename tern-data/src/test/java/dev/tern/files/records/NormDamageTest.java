@@ -103,6 +103,20 @@ final class NormDamageTest extends NormFiles {
 
   @ParameterizedTest
   @MethodSource("variants")
+  void aFileCutShortCostsAllRecordsThatAreLeft(NormCheck check, KeyType keys) {
+    byte[] bytes = tiny(random(20, keys), check, keys);
+    long[] lost = {0};
+    ReadPolicy policy = ReadPolicy.STRICT.withFaults(fault -> lost[0] += fault.rows());
+    Path file = file(Arrays.copyOf(bytes, bytes.length / 2));
+    try (DataReader reader = NormReader.open(List.of(file), keys(keys), policy)) {
+      int rows = Rows.read(reader).size();
+      assertThat(rows).isBetween(1, 19);
+      assertThat(rows + lost[0]).isEqualTo(20);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
   void bytesAfterTheLastRecordAreAFault(NormCheck check, KeyType keys) {
     byte[] bytes = tiny(random(6, keys), check, keys);
     byte[] longer = Arrays.copyOf(bytes, bytes.length + 3);
