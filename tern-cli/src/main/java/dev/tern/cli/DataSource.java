@@ -44,7 +44,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Opens the files that a configuration describes, and fits its encodings. */
@@ -270,17 +269,19 @@ final class DataSource {
   }
 
   private NumberEncoding numberEncoding(String column) {
-    Optional<DataConfig.Dense> group =
-        config.dense().stream()
-            .filter(g -> g.columns().contains(column))
-            .findFirst()
-            .or(() -> config.dense().stream().filter(g -> g.columns().isEmpty()).findFirst());
-    return group.map(DataSource::encoding).orElseGet(NumberEncoding::none);
+    return config
+        .group(column)
+        .map(group -> encoding(group, column))
+        .orElseGet(NumberEncoding::auto);
   }
 
-  private static NumberEncoding encoding(DataConfig.Dense group) {
+  private static NumberEncoding encoding(DataConfig.Dense group, String column) {
     return switch (group.transform()) {
       case "bucketize" -> NumberEncoding.quantiles(group.buckets());
+      case "auto" ->
+          group.findsLog1p()
+              ? new NumberEncoding.Auto(group.missing())
+              : new NumberEncoding.Scaled(group.log1p().contains(column), true, group.missing());
       case String transform ->
           new NumberEncoding.Scaled(
               transform.startsWith("log1p"), transform.endsWith("standardize"), group.missing());

@@ -11,6 +11,7 @@ import dev.tern.cli.run.MetricsLog;
 import dev.tern.cli.run.Report;
 import dev.tern.cli.run.RunFolder;
 import dev.tern.data.DataReader;
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.embedding.FileTier;
@@ -43,6 +44,9 @@ final class TrainRun {
 
   /** Begins to show the progress of training. */
   private Runnable atTraining = () -> {};
+
+  /** Whether the columns of an evaluation were shown: later ones have the same rows. */
+  private boolean isColumnsShown;
 
   private TrainRun(Config config, RunFolder folder, Progress progress, Optional<Path> record) {
     this.record = record;
@@ -102,10 +106,11 @@ final class TrainRun {
     Optional<Optimum> reachable = source.optimum();
     boolean stopped;
     List<MetricsLine> lines;
+    Config found;
     Optional<DataReader> eval = source.eval();
     try (Device device = device(config.train());
         Trainer trainer = trainer(device, resumed)) {
-      folder.begin();
+      found = begin(trainer, resumed);
       try (MetricsLog log = folder.metrics(trainer.step())) {
         stopped = train(trainer, eval, log);
         lines = List.copyOf(log.lines());
@@ -131,9 +136,21 @@ final class TrainRun {
         DateTimeFormatter.ofPattern("d MMMM yyyy, HH:mm", Locale.ROOT).format(ZonedDateTime.now());
     Optional<Report.Reachable> limit =
         reachable.map(optimum -> new Report.Reachable(optimum.auc(), optimum.logLoss()));
-    folder.writeReport(new Report(config, lines, state, limit, Machine.here(), date).html());
+    folder.writeReport(new Report(found, lines, state, limit, Machine.here(), date).html());
     return new Outcome(
         best, reachable, stopped, lines.isEmpty() ? List.of() : lines.getLast().tables());
+  }
+
+  /** Begins the folder; says what the training files decided and which columns teach nothing. */
+  private Config begin(Trainer trainer, boolean resumed) {
+    ColumnNotes notes = new ColumnNotes(trainer.encoder());
+    Config found = config.withLog1p(notes.log1p());
+    folder.begin(found);
+    if (!resumed) {
+      notes.numbers(config.data()::choosesTransform, progress);
+      notes.training(progress);
+    }
+    return found;
   }
 
   static Device device(TrainConfig train) {
@@ -252,7 +269,8 @@ final class TrainRun {
             report.memoryBytes(),
             clock.seconds(),
             report.pace().waiting(),
-            report.tables()));
+            report.tables(),
+            report.columns().map(TrainRun::some).orElse(List.of())));
     String facts =
         "loss "
             + Format.fixed(report.metrics().logLoss(), 4)
@@ -264,9 +282,20 @@ final class TrainRun {
             + waiting(report.pace().waiting());
     if (evaluated) {
       progress.note("step " + Format.whole(report.step()) + "  evaluation  " + facts);
+      if (!isColumnsShown) {
+        isColumnsShown = true;
+        report.columns().ifPresent(columns -> ColumnNotes.scored(columns, progress));
+      }
     } else {
       progress.update(report.step(), facts);
     }
+  }
+
+  /** The columns with missing or unknown values. */
+  private static List<ColumnCounts.Column> some(ColumnCounts counts) {
+    return counts.columns().stream()
+        .filter(column -> column.missing() + column.unknown() > 0)
+        .toList();
   }
 
   /** The share of time spent waiting for rows, if it is half a percent or more. */

@@ -4,6 +4,7 @@ import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.internal.table.rows.ClickCounts;
 import dev.tern.internal.table.rows.PooledBags;
+import dev.tern.internal.table.rows.RowLookup;
 import dev.tern.internal.table.rows.RowParts;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -121,6 +122,31 @@ public final class BatchLookup implements AutoCloseable {
               + " clicks; name the label's column");
     }
     ClickCounts.requireLabels(batch.labels(), batch.size(), labels);
+  }
+
+  /** Takes ids with their slots. */
+  @FunctionalInterface
+  public interface IdSink {
+    void accept(int slot, long id);
+  }
+
+  /** Gives each id of the batch found last that has no row, as often as it stands there. */
+  public void forEachUnknown(IdSink sink) {
+    for (TableBatch part : parts) {
+      if (part.lookup.complete) {
+        continue;
+      }
+      for (int k = 0; k < part.slots.length; k++) {
+        int to = part.offsets[(k + 1) * part.rows];
+        for (int i = part.offsets[k * part.rows]; i < to; i++) {
+          int u = part.lookup.inverse[i];
+          int row = part.lookup.rows[u];
+          if (row == RowLookup.NONE || row == RowLookup.BUCKET) {
+            sink.accept(part.slots[k], part.lookup.ids[u]);
+          }
+        }
+      }
+    }
   }
 
   /**

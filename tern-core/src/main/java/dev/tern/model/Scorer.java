@@ -65,6 +65,11 @@ public final class Scorer implements AutoCloseable {
     System.arraycopy(logits, 0, target, at, count);
   }
 
+  /** Gives each id of the batch scored last that has no row, as often as it stands there. */
+  public void forEachUnknown(BatchLookup.IdSink sink) {
+    lookup.forEachUnknown(sink);
+  }
+
   @Override
   public void close() {
     computation.close();

@@ -3,6 +3,7 @@ package dev.tern.predict;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.internal.ir.Pointwise;
@@ -13,6 +14,7 @@ import dev.tern.tensor.Device;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -131,6 +133,18 @@ public final class Predictor implements AutoCloseable {
    * #score(Batch)}.
    */
   public void logits(Batch rows, float[] target) {
+    logits(rows, target, Optional.empty());
+  }
+
+  /**
+   * As {@link #logits(Batch, float[])}; adds the rows to {@code counts}, made for {@link #encoder},
+   * and what among them is missing or unknown.
+   */
+  public void logits(Batch rows, float[] target, ColumnCounts counts) {
+    logits(rows, target, Optional.of(counts));
+  }
+
+  private void logits(Batch rows, float[] target, Optional<ColumnCounts> counts) {
     encoder.requireFits(rows);
     if (target.length < rows.size()) {
       throw new IllegalArgumentException(
@@ -142,6 +156,9 @@ public final class Predictor implements AutoCloseable {
         context.raw.clear();
         context.raw.appendRows(rows, from, Math.min(from + MAX_ROWS, rows.size()));
         context.logits(target, from);
+        if (counts.isPresent()) {
+          context.count(counts.get());
+        }
       }
     } finally {
       give(context);
@@ -182,15 +199,24 @@ public final class Predictor implements AutoCloseable {
     private final Scorer[] scorers =
         IntStream.of(CAPACITIES).mapToObj(rows -> new Scorer(network, rows)).toArray(Scorer[]::new);
 
+    /** Adds the rows scored last to {@code counts}. */
+    void count(ColumnCounts counts) {
+      counts.add(raw);
+      scorer(encoded.size()).forEachUnknown(counts::addUnknown);
+    }
+
     /** Writes the logits of the rows of {@link #raw} to {@code target} from index {@code at}. */
     void logits(float[] target, int at) {
       encoder.apply(raw, encoded);
-      int rows = encoded.size();
+      scorer(encoded.size()).logits(encoded, target, at);
+    }
+
+    private Scorer scorer(int rows) {
       int fitting = 0;
       while (CAPACITIES[fitting] < rows) {
         fitting++;
       }
-      scorers[fitting].logits(encoded, target, at);
+      return scorers[fitting];
     }
   }
 }

@@ -4,6 +4,7 @@ import dev.tern.checkpoint.RunCheckpoints;
 import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
+import dev.tern.data.encode.ColumnCounts;
 import java.util.Optional;
 
 /**
@@ -87,10 +88,11 @@ record FitLoop(
   private void evaluate(DataReader rows) {
     reporter.reportTraining(trainer.state());
     long start = System.nanoTime();
-    Metrics.Result result = trainer.evaluate(rows);
+    ColumnCounts columns = new ColumnCounts(trainer.encoder());
+    Metrics.Result result = trainer.evaluate(rows, columns);
     RunState state = trainer.state().evaluated(result.auc());
     trainer.goTo(state);
-    reporter.reportEvaluation(state, result, System.nanoTime() - start);
+    reporter.reportEvaluation(state, result, columns, System.nanoTime() - start);
     if (state.stale() == 0) {
       checkpoints.ifPresent(folder -> folder.writeBest(state));
     }

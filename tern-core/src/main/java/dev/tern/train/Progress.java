@@ -1,7 +1,9 @@
 package dev.tern.train;
 
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.embedding.config.TableStatistics;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A report of a run: figures of the rows trained on since the last report, or of an evaluation.
@@ -13,6 +15,7 @@ import java.util.List;
  * @param pace speed, and how far the run is
  * @param memoryBytes most off-heap memory in use since the last report
  * @param tables statistics of each embedding table
+ * @param columns in an evaluation, missing and unknown values of its rows
  */
 public record Progress(
     long step,
@@ -21,7 +24,8 @@ public record Progress(
     Metrics.Result metrics,
     Pace pace,
     long memoryBytes,
-    List<TableStatistics> tables) {
+    List<TableStatistics> tables,
+    Optional<ColumnCounts> columns) {
   /** Rows trained on or rows held out. */
   public enum Split {
     TRAIN,

@@ -2,7 +2,9 @@ package dev.tern.train;
 
 import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.model.Network;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
@@ -60,22 +62,22 @@ final class Reporter {
     long waitedNow = waited.getAsLong();
     double waiting = (double) (waitedNow - waitedBefore) / (waitedNow - waitedBefore + busySince);
     double rate = perSecond(rowsSince, busySince);
-    listener.report(progress(state, Progress.Split.TRAIN, result, rate, waiting));
+    listener.report(progress(state, result, Optional.empty(), rate, waiting));
     waitedBefore = waitedNow;
     metrics.clear();
     rowsSince = 0;
     busySince = 0;
   }
 
-  void reportEvaluation(RunState state, Metrics.Result result, long nanos) {
+  void reportEvaluation(RunState state, Metrics.Result result, ColumnCounts columns, long nanos) {
     double rate = perSecond(result.rows(), nanos);
-    listener.report(progress(state, Progress.Split.EVAL, result, rate, Double.NaN));
+    listener.report(progress(state, result, Optional.of(columns), rate, Double.NaN));
   }
 
   private Progress progress(
       RunState state,
-      Progress.Split split,
       Metrics.Result result,
+      Optional<ColumnCounts> columns,
       double samplesPerSecond,
       double waiting) {
     double pace = perSecond(rowsDone - firstRow, busyTotal);
@@ -88,11 +90,12 @@ final class Reporter {
     return new Progress(
         state.step(),
         state.epochOfLastRow(),
-        split,
+        columns.isPresent() ? Progress.Split.EVAL : Progress.Split.TRAIN,
         result,
         timing,
         Math.max(memorySince, network.device().memoryInUse()),
-        network.tables().statistics());
+        network.tables().statistics(),
+        columns);
   }
 
   private static double perSecond(long rows, long nanos) {

@@ -8,6 +8,7 @@ import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
@@ -313,16 +314,25 @@ public final class Trainer implements AutoCloseable {
 
   /** Loss, AUC and calibration over all raw rows of {@code eval}, read from its start. */
   public Metrics.Result evaluate(DataReader eval) {
+    return evaluate(eval, new ColumnCounts(encoder));
+  }
+
+  /** As {@link #evaluate(DataReader)}; adds the rows to {@code counts}, made for the encoder. */
+  Metrics.Result evaluate(DataReader eval, ColumnCounts counts) {
     requireOpen();
     eval.start(0);
     Scorer scoring = scorer();
-    DataReader batches = Readers.encoded(Readers.batched(eval, scoring.capacity(), false), encoder);
+    DataReader batches = Readers.batched(eval, scoring.capacity(), false);
     Metrics metrics = new Metrics();
     float[] logits = new float[scoring.capacity()];
+    Batch encoded = new Batch(encoder.schema(), scoring.capacity());
     for (Optional<Batch> next = batches.next(); next.isPresent(); next = batches.next()) {
-      try (Batch batch = next.get()) {
-        scoring.logits(batch, logits, 0);
-        metrics.addLogits(logits, batch);
+      try (Batch raw = next.get()) {
+        encoder.apply(raw, encoded);
+        scoring.logits(encoded, logits, 0);
+        metrics.addLogits(logits, encoded);
+        counts.add(raw);
+        scoring.forEachUnknown(counts::addUnknown);
       }
     }
     return metrics.result();

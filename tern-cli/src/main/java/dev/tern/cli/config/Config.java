@@ -152,6 +152,29 @@ public record Config(
         settings.toYaml());
   }
 
+  /**
+   * The same with the columns of which {@code data.dense.transform: auto} took the logarithm.
+   *
+   * @param log1p the names of all such columns
+   */
+  public Config withLog1p(List<String> log1p) {
+    Map<String, Raw> written = YamlFile.read(yaml, "config");
+    List<DataConfig.Dense> groups = data.dense();
+    for (int i = 0; i < groups.size(); i++) {
+      DataConfig.Dense group = groups.get(i);
+      if (group.findsLog1p()) {
+        Raw.Source source = new Raw.Source("config", false);
+        List<Raw.Scalar> columns =
+            log1p.stream()
+                .filter(column -> data.group(column).filter(group::equals).isPresent())
+                .map(column -> new Raw.Scalar(column, source))
+                .toList();
+        written.put(Settings.path(DataKeys.LOG1P, i), new Raw.Sequence(columns, source));
+      }
+    }
+    return of(Settings.resolve("config", written, List.of()));
+  }
+
   /** The model's name, as it is written in a configuration. */
   public String modelName() {
     return ModelKeys.name(model);

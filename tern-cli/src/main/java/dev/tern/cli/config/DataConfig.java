@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
@@ -100,12 +101,19 @@ public record DataConfig(
    * Columns of numbers with the same encoding.
    *
    * @param columns names; empty for all that the file has and no other group names
-   * @param transform {@code none}, {@code log1p}, {@code standardize}, {@code log1p+standardize} or
-   *     {@code bucketize}
+   * @param transform {@code auto}, {@code none}, {@code log1p}, {@code standardize}, {@code
+   *     log1p+standardize} or {@code bucketize}
+   * @param log1p with {@code auto} the columns of which the logarithm is taken, or {@code auto}
    * @param buckets of {@code bucketize}
    * @param missing what stands for a missing number
    */
-  public record Dense(List<String> columns, String transform, int buckets, float missing) {}
+  public record Dense(
+      List<String> columns, String transform, List<String> log1p, int buckets, float missing) {
+    /** Whether the training files say of which columns the logarithm is taken. */
+    public boolean findsLog1p() {
+      return transform.equals("auto") && log1p.equals(DataKeys.LOG1P.fallback().orElseThrow());
+    }
+  }
 
   /**
    * Columns of categories or ids with the same encoding.
@@ -195,6 +203,7 @@ public record DataConfig(
     return new Dense(
         s.get(DataKeys.DENSE_COLUMNS, i),
         s.get(DataKeys.TRANSFORM, i),
+        s.get(DataKeys.LOG1P, i),
         s.get(DataKeys.DENSE_BUCKETS, i).intValue(),
         s.get(DataKeys.MISSING, i).floatValue());
   }
@@ -226,6 +235,19 @@ public record DataConfig(
       case "libsvm", "libffm" -> SparseColumn.Values.UNSIGNED;
       default -> SparseColumn.Values.SIGNED;
     };
+  }
+
+  /** The group of a column of numbers: that which names it, or that of all others. */
+  public Optional<Dense> group(String column) {
+    return dense.stream()
+        .filter(group -> group.columns().contains(column))
+        .findFirst()
+        .or(() -> dense.stream().filter(group -> group.columns().isEmpty()).findFirst());
+  }
+
+  /** Whether the training files say what is done to the numbers of a column. */
+  public boolean choosesTransform(String column) {
+    return group(column).map(Dense::findsLog1p).orElse(true);
   }
 
   /** The data in one line. */

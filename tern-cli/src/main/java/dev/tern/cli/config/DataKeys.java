@@ -211,9 +211,19 @@ final class DataKeys {
   static final Key<String> TRANSFORM =
       KEYS.key(
           "data.dense.transform",
-          Kind.Choice.of("none", "log1p", "standardize", "log1p+standardize", "bucketize"),
-          "none",
-          "What is done to the numbers; fitted on the training files.");
+          Kind.Choice.of("auto", "none", "log1p", "standardize", "log1p+standardize", "bucketize"),
+          "auto",
+          "What is done to the numbers; fitted on the training files. auto standardizes, and takes"
+              + " log(1 + x) before that of the columns that data.dense.log1p says.");
+  static final Key<List<String>> LOG1P =
+      KEYS.key(
+              "data.dense.log1p",
+              Kind.NAMES,
+              List.of("auto"),
+              "Columns of which auto takes log(1 + x); auto for those without a negative number and"
+                  + " with a skewness above 2. A run's config.yaml says which they were.")
+          .when(TRANSFORM, "auto")
+          .mayChange();
   static final Key<Long> DENSE_BUCKETS =
       KEYS.key(
               "data.dense.buckets",

@@ -1,5 +1,6 @@
 package dev.tern.cli.run;
 
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.internal.json.Json;
@@ -21,6 +22,7 @@ import java.util.List;
  *     included
  * @param waiting share of the time of these rows that training waited for them to be read, 0 to 1
  * @param tables the embedding tables as they are then; none where that is not known
+ * @param columns in an evaluation, the columns with missing or unknown values
  */
 public record MetricsLine(
     long step,
@@ -33,9 +35,11 @@ public record MetricsLine(
     long memoryBytes,
     double seconds,
     double waiting,
-    List<TableStatistics> tables) {
+    List<TableStatistics> tables,
+    List<ColumnCounts.Column> columns) {
   public MetricsLine {
     tables = List.copyOf(tables);
+    columns = List.copyOf(columns);
   }
 
   /** A line without tables and waiting time. */
@@ -60,6 +64,7 @@ public record MetricsLine(
         memoryBytes,
         seconds,
         Double.NaN,
+        List.of(),
         List.of());
   }
 
@@ -89,7 +94,34 @@ public record MetricsLine(
     if (!tables.isEmpty()) {
       line.put("tables", new Json.Arr(tables.stream().map(MetricsLine::json).toList()));
     }
+    if (!columns.isEmpty()) {
+      Json.Obj byName = Json.object();
+      columns.forEach(column -> byName.put(column.name(), json(column)));
+      line.put("columns", byName);
+    }
     return line.toString();
+  }
+
+  private static Json json(ColumnCounts.Column column) {
+    return Json.object()
+        .put("rows", column.rows())
+        .put("missing", column.missing())
+        .put("values", column.values())
+        .put("unknown", column.unknown());
+  }
+
+  private static List<ColumnCounts.Column> columns(Json.Obj byName) {
+    return byName.fields().keySet().stream()
+        .map(name -> {
+          Json.Obj column = byName.object(name);
+          return new ColumnCounts.Column(
+              name,
+              column.integer("rows"),
+              column.integer("missing"),
+              column.integer("values"),
+              column.integer("unknown"));
+        })
+        .toList();
   }
 
   private static Json json(TableStatistics table) {
@@ -171,7 +203,8 @@ public record MetricsLine(
         number(line, "waiting"),
         line.has("tables")
             ? line.array("tables").stream().map(table -> table(table, source)).toList()
-            : List.of());
+            : List.of(),
+        line.has("columns") ? columns(line.object("columns")) : List.of());
   }
 
   private static void put(Json.Obj line, String key, double value) {

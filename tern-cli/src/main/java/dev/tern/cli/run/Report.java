@@ -69,6 +69,7 @@ public record Report(
     charts().forEach(chart -> out.append(chart.html()));
     out.append("</section>\n");
     evaluations(out);
+    out.append(ColumnsSection.of(lines));
     out.append(TablesSection.of(lines, epochEnds()));
     facts(out);
     out.append("<section><details><summary>Configuration in full</summary><pre>")

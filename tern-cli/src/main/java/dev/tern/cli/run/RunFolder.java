@@ -213,6 +213,15 @@ public final class RunFolder implements AutoCloseable {
    * configuration before any other file, so that the folder is known as a run's.
    */
   public void begin() {
+    begin(config);
+  }
+
+  /**
+   * As {@link #begin()}.
+   *
+   * @param found the configuration with what the training files said
+   */
+  public void begin(Config found) {
     Optional<Mark> mark = Mark.read(config(dir()));
     begun = true;
     fresh = earlier != Earlier.RESUME || mark.isEmpty();
@@ -221,7 +230,7 @@ public final class RunFolder implements AutoCloseable {
         new OwnFiles(dir()).delete(mark.get().maker());
       }
       Maker first = fresh ? maker : mark.map(Mark::maker).orElse(maker);
-      write(config(dir()), new Mark(first, files).over(config.yaml()));
+      write(config(dir()), new Mark(first, files).over(found.yaml()));
       Files.createDirectories(checkpoints());
     } catch (IOException e) {
       throw unwritable(dir(), e);

@@ -53,7 +53,8 @@ final class ConfigTest {
     assertThat(config.data().positive()).containsExactly(">50K", ">50K.");
     assertThat(config.data().dense())
         .containsExactly(
-            new DataConfig.Dense(List.of("age", "fnlwgt"), "log1p+standardize", 32, 0));
+            new DataConfig.Dense(
+                List.of("age", "fnlwgt"), "log1p+standardize", List.of("auto"), 32, 0));
     assertThat(config.data().sparse())
         .containsExactly(
             new DataConfig.Sparse(

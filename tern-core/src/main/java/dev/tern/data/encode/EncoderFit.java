@@ -23,18 +23,17 @@ final class EncoderFit {
   /** What the vocabulary of each slot learns; empty for other encodings. */
   private final List<Optional<IdFit>> ids = new ArrayList<>();
 
+  /** What was met in each dense column, and in each slot. */
+  private final NumberRange[] ranges;
+
+  private final SlotValues[] values;
+  private long rows;
+
   EncoderFit(Schema schema, List<NumberEncoding> dense, List<IdEncoding> slots) {
     this.schema = schema;
-    for (NumberEncoding encoding : dense) {
-      numbers.add(
-          switch (encoding) {
-            case NumberEncoding.Scaled scaled ->
-                scaled.standardize() ? new Moments(scaled) : new Known(scaled(scaled, 0, 1));
-            case NumberEncoding.Quantiles(int count) -> new Histogram(count);
-            case NumberEncoding.Boundaries(List<Float> values) ->
-                new Known(NumberFeature.Buckets.of(values));
-          });
-    }
+    dense.forEach(encoding -> numbers.add(NumberFit.of(encoding)));
+    ranges = NumberRange.of(schema.denseDim());
+    values = SlotValues.of(schema, slots);
     Map<String, IdFit> tables = new HashMap<>();
     for (int s = 0; s < slots.size(); s++) {
       String table = schema.slots().get(s).table();
@@ -45,30 +44,25 @@ final class EncoderFit {
     }
   }
 
-  private static NumberFeature scaled(NumberEncoding.Scaled scaled, double mean, double deviation) {
-    return new NumberFeature.Scale(scaled.log1p(), mean, deviation, scaled.fill());
-  }
-
   /** Whether any encoding learns from data. */
   boolean needsData() {
-    return numbers.stream().anyMatch(fit -> !(fit instanceof Known))
+    return numbers.stream().anyMatch(fit -> !(fit instanceof NumberFit.Known))
         || ids.stream().anyMatch(Optional::isPresent);
   }
 
   /** Reads a whole pass; {@code progress} receives the rows read so far. */
   void read(DataReader training, LongConsumer progress) {
     training.start(0);
-    long rows = 0;
     for (Optional<Batch> next = training.next(); next.isPresent(); next = training.next()) {
       try (Batch batch = next.get()) {
-        add(batch, rows);
+        add(batch);
         rows += batch.size();
       }
       progress.accept(rows);
     }
   }
 
-  private void add(Batch batch, long firstRow) {
+  private void add(Batch batch) {
     int dim = schema.denseDim();
     float[] dense = batch.dense();
     for (int f = 0; f < dim; f++) {
@@ -77,8 +71,9 @@ final class EncoderFit {
         float x = dense[row * dim + f];
         if (Float.isFinite(x)) {
           fit.add(x);
+          ranges[f].add(x);
         } else if (!Float.isNaN(x)) {
-          throw FeatureEncoder.infinite(schema.dense().get(f), x, firstRow + row, "all read");
+          throw FeatureEncoder.infinite(schema.dense().get(f), x, rows + row, "all read");
         }
       }
     }
@@ -86,11 +81,28 @@ final class EncoderFit {
       if (ids.get(s).isPresent()) {
         ids.get(s).get().add(batch.ids(s), batch.idCount(s));
       }
+      values[s].add(batch, s);
     }
   }
 
   List<NumberFeature> numbers() {
     return numbers.stream().map(NumberFit::finish).toList();
+  }
+
+  /** What the rows were like, once the vocabularies are known; empty if none were read. */
+  Optional<TrainingFacts> facts(TextDictionary dictionary) {
+    if (rows == 0) {
+      return Optional.empty();
+    }
+    List<TrainingFacts.Column> columns = new ArrayList<>();
+    for (int f = 0; f < ranges.length; f++) {
+      columns.add(ranges[f].facts(schema.dense().get(f), rows));
+    }
+    for (int s = 0; s < values.length; s++) {
+      double unknown = ids.get(s).map(fit -> fit.unknown).orElse(0.0);
+      columns.add(values[s].facts(schema.slots().get(s).name(), unknown, dictionary));
+    }
+    return Optional.of(new TrainingFacts(rows, columns));
   }
 
   /** The vocabulary of each slot; empty if it has none. Slots of one table share one. */
@@ -102,97 +114,13 @@ final class EncoderFit {
         .toList();
   }
 
-  /** Learns the encoding of a dense column. */
-  private sealed interface NumberFit {
-    /** Adds a number that is not missing. */
-    void add(float x);
-
-    NumberFeature finish();
-  }
-
-  /** Nothing to learn. */
-  private record Known(NumberFeature finish) implements NumberFit {
-    @Override
-    public void add(float x) {}
-  }
-
-  /** Mean and population deviation by Welford's recurrence (1962), in double. */
-  private static final class Moments implements NumberFit {
-    private final NumberEncoding.Scaled scaled;
-    private long count;
-    private double mean;
-    private double squares;
-
-    Moments(NumberEncoding.Scaled scaled) {
-      this.scaled = scaled;
-    }
-
-    @Override
-    public void add(float x) {
-      double value = scaled.log1p() ? NumberFeature.Scale.log1p(x) : x;
-      count++;
-      double delta = value - mean;
-      mean += delta / count;
-      squares += delta * (value - mean);
-    }
-
-    @Override
-    public NumberFeature finish() {
-      double deviation = count == 0 ? 0 : Math.sqrt(squares / count);
-      return scaled(scaled, mean, deviation > 0 ? deviation : 1);
-    }
-  }
-
-  /** Counts numbers by the leading 20 bits of the float: 2048 bins for each power of two. */
-  private static final class Histogram implements NumberFit {
-    private static final int DROPPED_BITS = 12;
-
-    private final int buckets;
-    private final long[] bins = new long[1 << 32 - DROPPED_BITS];
-    private long count;
-
-    Histogram(int buckets) {
-      this.buckets = buckets;
-    }
-
-    @Override
-    public void add(float x) {
-      int bits = Float.floatToRawIntBits(x + 0.0f);
-      int ordered = bits ^ (bits >> 31 | Integer.MIN_VALUE);
-      bins[ordered >>> DROPPED_BITS]++;
-      count++;
-    }
-
-    private static float lowerEdge(int bin) {
-      int ordered = bin << DROPPED_BITS;
-      return Float.intBitsToFloat(ordered < 0 ? ordered ^ Integer.MIN_VALUE : ~ordered);
-    }
-
-    /** A boundary before each bin where the share of rows below reaches the next 1 / buckets. */
-    @Override
-    public NumberFeature finish() {
-      List<Float> boundaries = new ArrayList<>();
-      long below = 0;
-      long reached = 0;
-      for (int bin = 0; bin < bins.length; bin++) {
-        if (bins[bin] == 0) {
-          continue;
-        }
-        long share = (long) ((double) below * buckets / count);
-        if (share > reached) {
-          boundaries.add(lowerEdge(bin));
-          reached = share;
-        }
-        below += bins[bin];
-      }
-      return NumberFeature.Buckets.of(List.copyOf(boundaries));
-    }
-  }
-
   /** Counts the raw ids of the slots that share a vocabulary. */
   private static final class IdFit {
     private final IdEncoding.Vocabulary encoding;
     private final IdCounts counts;
+
+    /** After {@link #finish}: the share of the values that the vocabulary leaves out. */
+    private double unknown;
 
     IdFit(String slot, IdEncoding.Vocabulary encoding) {
       this.encoding = encoding;
@@ -210,6 +138,7 @@ final class EncoderFit {
 
     Vocabulary finish(TextDictionary dictionary) {
       long[] kept = counts.mostFrequent(encoding.minCount(), encoding.maxSize());
+      unknown = counts.shareBeside(kept);
       @Nullable String[] texts = new String[kept.length];
       for (int i = 0; encoding.text() && i < kept.length; i++) {
         texts[i] = dictionary.text(kept[i]).orElse(null);

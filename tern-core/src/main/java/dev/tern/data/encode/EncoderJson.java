@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,9 +25,16 @@ final class EncoderJson {
 
   private static final String APART = "apart";
 
+  /** What training rows were like; absent where none were read, and in older encoders. */
+  private static final String TRAINING = "training";
+
   private EncoderJson() {}
 
-  static String write(FeatureEncoder encoder, NumberFeature[] numbers, Vocabulary[] vocabularies) {
+  static String write(
+      FeatureEncoder encoder,
+      NumberFeature[] numbers,
+      Vocabulary[] vocabularies,
+      Optional<TrainingFacts> facts) {
     Schema raw = encoder.rawSchema();
     List<Json> labels = raw.labels().stream().<Json>map(Json.Str::new).toList();
     List<Json> dense = new ArrayList<>();
@@ -37,18 +45,54 @@ final class EncoderJson {
     for (int s = 0; s < raw.slotCount(); s++) {
       slots.add(slot(raw.slots().get(s), encoder.slots().get(s), vocabularies[s]));
     }
-    return Json.object()
-        .put("format", FORMAT)
-        .put("version", VERSION)
-        .put("labels", new Json.Arr(labels))
-        .put("dense", new Json.Arr(dense))
-        .put("slots", new Json.Arr(slots))
-        .toString();
+    Json.Obj json =
+        Json.object()
+            .put("format", FORMAT)
+            .put("version", VERSION)
+            .put("labels", new Json.Arr(labels))
+            .put("dense", new Json.Arr(dense))
+            .put("slots", new Json.Arr(slots));
+    facts.ifPresent(known -> json.put(TRAINING, training(known)));
+    return json.toString();
+  }
+
+  private static Json training(TrainingFacts facts) {
+    Json.Obj missing = Json.object();
+    Json.Obj unknown = Json.object();
+    for (TrainingFacts.Column column : facts.columns()) {
+      if (column.missing() > 0) {
+        missing.put(column.name(), column.missing());
+      }
+      if (column.unknown() > 0) {
+        unknown.put(column.name(), column.unknown());
+      }
+    }
+    return Json.object().put("rows", facts.rows()).put("missing", missing).put(UNKNOWN, unknown);
+  }
+
+  private static Optional<TrainingFacts> training(Json.Obj json, Schema schema) {
+    if (!json.has(TRAINING)) {
+      return Optional.empty();
+    }
+    Json.Obj training = json.object(TRAINING);
+    Json.Obj missing = training.object("missing");
+    Json.Obj unknown = training.object(UNKNOWN);
+    List<TrainingFacts.Column> columns =
+        Stream.concat(schema.dense().stream(), schema.slotNames().stream())
+            .map(name ->
+                new TrainingFacts.Column(
+                    name,
+                    missing.has(name) ? missing.integer(name) : 0,
+                    unknown.has(name) ? unknown.number(name) : 0,
+                    Optional.empty()))
+            .toList();
+    return Optional.of(new TrainingFacts(training.integer("rows"), columns));
   }
 
   private static Json number(String name, NumberEncoding encoding, NumberFeature feature) {
     Json.Obj out = Json.object().put("name", name);
     switch (encoding) {
+      case NumberEncoding.Auto _ -> throw new AssertionError("an encoder holds what was chosen");
       case NumberEncoding.Scaled(boolean log1p, boolean standardize, float fill) ->
           out.put("encoding", "scaled")
               .put("log1p", log1p)
@@ -148,7 +192,8 @@ final class EncoderJson {
     List<String> names = schema.slotNames();
     List<Vocabulary> ofTables =
         slots.stream().map(slot -> vocabularies.get(names.indexOf(slot.table()))).toList();
-    return new FeatureEncoder(schema, List.copyOf(dense.values()), encodings, numbers, ofTables);
+    return new FeatureEncoder(
+        schema, List.copyOf(dense.values()), encodings, numbers, ofTables, training(json, schema));
   }
 
   private static NumberFeature numberFeature(Json.Obj column) {

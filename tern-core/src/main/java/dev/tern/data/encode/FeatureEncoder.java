@@ -15,6 +15,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 
 /**
  * Turns raw columns into features: scales numbers or puts them into buckets, and turns values of
@@ -34,6 +35,7 @@ public final class FeatureEncoder {
   private final List<IdEncoding> slots;
   private final NumberFeature[] numbers;
   private final Vocabulary[] vocabularies;
+  private final Optional<TrainingFacts> training;
   private final RawRow rawRow;
 
   FeatureEncoder(
@@ -41,7 +43,9 @@ public final class FeatureEncoder {
       List<NumberEncoding> dense,
       List<IdEncoding> slots,
       List<NumberFeature> numbers,
-      List<Vocabulary> vocabularies) {
+      List<Vocabulary> vocabularies,
+      Optional<TrainingFacts> training) {
+    this.training = training;
     this.rawSchema = rawSchema;
     this.dense = List.copyOf(dense);
     this.slots = List.copyOf(slots);
@@ -54,6 +58,7 @@ public final class FeatureEncoder {
 
   /**
    * Fits encodings on one pass of {@code training}. Reads nothing if no encoding learns from data.
+   * Of a column encoded by {@link NumberEncoding.Auto}, {@link #dense} then says what was chosen.
    *
    * @param dense encoding of each dense column of the reader's schema, in order
    * @param slots encoding of each slot, in order
@@ -91,7 +96,22 @@ public final class FeatureEncoder {
     if (fit.needsData()) {
       fit.read(training, progress);
     }
-    return new FeatureEncoder(raw, dense, slots, fit.numbers(), fit.vocabularies(dictionary));
+    List<NumberFeature> numbers = fit.numbers();
+    List<Vocabulary> vocabularies = fit.vocabularies(dictionary);
+    return new FeatureEncoder(
+        raw, chosen(dense, numbers), slots, numbers, vocabularies, fit.facts(dictionary));
+  }
+
+  /** The encodings with what was chosen in place of {@link NumberEncoding.Auto}. */
+  private static List<NumberEncoding> chosen(
+      List<NumberEncoding> dense, List<NumberFeature> numbers) {
+    return IntStream.range(0, dense.size())
+        .mapToObj(f ->
+            dense.get(f) instanceof NumberEncoding.Auto(float fill)
+                    && numbers.get(f) instanceof NumberFeature.Scale scale
+                ? new NumberEncoding.Scaled(scale.log1p(), true, fill)
+                : dense.get(f))
+        .toList();
   }
 
   private static Schema sharing(Schema schema, Map<String, String> tables) {
@@ -164,6 +184,14 @@ public final class FeatureEncoder {
   }
 
   /**
+   * What the training rows were like; empty where no encoding learned from them, and in a
+   * checkpoint of an earlier version.
+   */
+  public Optional<TrainingFacts> training() {
+    return training;
+  }
+
+  /**
    * The upper bound, exclusive, of ids of slot {@code slot} of {@link #schema()}; empty if
    * verbatim. Values outside a vocabulary may have negative ids.
    */
@@ -188,6 +216,29 @@ public final class FeatureEncoder {
       }
     }
     return tables;
+  }
+
+  /** Whether {@code id} of an encoded slot, one of the raw schema, means a missing value. */
+  boolean isMissing(int slot, long id) {
+    return switch (slots.get(slot)) {
+      case IdEncoding.Vocabulary _ -> id == 0;
+      case IdEncoding.Verbatim(boolean text) -> text && id == TextHash.EMPTY;
+      case IdEncoding.Hashed(_, long buckets) -> id == SplitMix64.bounded(TextHash.EMPTY, buckets);
+    };
+  }
+
+  /** Values of a raw batch outside a vocabulary that gives them the id of missing ones. */
+  int unknownWithRow(Batch raw, int slot) {
+    if (!(slots.get(slot) instanceof IdEncoding.Vocabulary encoding) || encoding.apart()) {
+      return 0;
+    }
+    int unknown = 0;
+    for (int i = 0; i < raw.idCount(slot); i++) {
+      long id = raw.ids(slot)[i];
+      boolean missing = encoding.text() && id == TextHash.EMPTY;
+      unknown += !missing && vocabularies[slot].indexOf(id) == 0 ? 1 : 0;
+    }
+    return unknown;
   }
 
   /** Whether some vocabulary leaves values of the training data without a row. */
@@ -419,7 +470,7 @@ public final class FeatureEncoder {
 
   /** This encoder as JSON text, which {@link #fromJson} reads. */
   public String toJson() {
-    return EncoderJson.write(this, numbers, vocabularies);
+    return EncoderJson.write(this, numbers, vocabularies, training);
   }
 
   /** Whether both turn equal values into equal ids. Means and deviations of numbers may differ. */
@@ -434,7 +485,7 @@ public final class FeatureEncoder {
         without[f] = new NumberFeature.Scale(scale.log1p(), 0, 1, scale.fill());
       }
     }
-    return EncoderJson.write(this, without, vocabularies);
+    return EncoderJson.write(this, without, vocabularies, Optional.empty());
   }
 
   /**

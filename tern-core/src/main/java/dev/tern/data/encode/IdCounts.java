@@ -66,6 +66,19 @@ final class IdCounts {
     return result;
   }
 
+  /** The share of all occurrences that are not of the ids {@code kept}; 0 where there are none. */
+  double shareBeside(long[] kept) {
+    double all = 0;
+    for (int count : counts) {
+      all += count & COUNT_MASK;
+    }
+    double of = 0;
+    for (long id : kept) {
+      of += counts[place(id)] & COUNT_MASK;
+    }
+    return all == 0 ? 0 : 1 - of / all;
+  }
+
   private int place(long id) {
     int mask = ids.length - 1;
     int place = (int) SplitMix64.mix(id) & mask;

@@ -6,6 +6,18 @@ import java.util.List;
 /** How a dense column becomes a feature. Encodings are fitted on the training data only. */
 public sealed interface NumberEncoding {
   /**
+   * Standardised, and before that {@code log(1 + x)} where the training data have no negative
+   * number and a skewness above 2. An encoder that was fitted says by {@link Scaled} which it was.
+   *
+   * @param fill what a missing number becomes; 0 is the mean
+   */
+  record Auto(float fill) implements NumberEncoding {
+    public Auto {
+      requireFinite(fill, "fill");
+    }
+  }
+
+  /**
    * A number. With {@code log1p} it is first {@code sign(x) log(1 + |x|)}; with {@code standardize}
    * then {@code (x - mean) / deviation}, both of the training data. A missing number becomes {@code
    * fill}, which is not transformed: 0 is the mean of standardised numbers.
@@ -47,6 +59,11 @@ public sealed interface NumberEncoding {
         }
       }
     }
+  }
+
+  /** {@link Auto}; 0, the mean, where missing. */
+  static NumberEncoding auto() {
+    return new Auto(0);
   }
 
   /** The number as it is; 0 where missing. */
