@@ -10,7 +10,9 @@ import java.util.Set;
  *
  * @param labels label columns, in order
  * @param positive texts that mean label 1, all others meaning 0; empty: a label is a number
- * @param dense numeric columns, in order; an empty field is a missing number, NaN
+ * @param dense numeric columns, in order; an empty field is a missing number, NaN. Where a file has
+ *     no column of the name, one such as {@code t@days} is the part {@link
+ *     dev.tern.data.encode.TimePart} of the times in column {@code t}
  * @param sparse columns that become slots, in order
  * @param missing texts that say that a value is missing, as in {@code NA}: a field that is one of
  *     them, between its quotes if it has some, is read as an empty field, a value of a field with

@@ -5,7 +5,9 @@ import java.util.Objects;
 /**
  * A column of a text or Parquet file that becomes a slot.
  *
- * @param name the column's name
+ * @param name the column's name; where the file has no column of it, one such as {@code t@hour} is
+ *     the part {@link dev.tern.data.encode.TimePart} of the times in column {@code t}, in a text
+ *     column as its decimal text
  * @param values what each value is
  * @param separator between the values of one field; empty says one value per field. A field with no
  *     bytes is one id, the hash of "", in a text column of one value, and no ids in all others
@@ -23,7 +25,12 @@ public record SparseColumn(String name, Values values, String separator) {
     /** An integer from -2<sup>63</sup> to 2<sup>63</sup> - 1, taken verbatim. */
     SIGNED,
     /** An integer from 0 to 2<sup>64</sup> - 1, taken verbatim. */
-    UNSIGNED
+    UNSIGNED,
+    /**
+     * A time or number, as a 64-bit integer that compares with others of the column as it does: of
+     * a time its microseconds since 1970. The first value settles which of the two a column holds.
+     */
+    TIME
   }
 
   public SparseColumn {
@@ -45,6 +52,11 @@ public record SparseColumn(String name, Values values, String separator) {
   /** One integer id per field, signed. */
   public static SparseColumn id(String name) {
     return new SparseColumn(name, Values.SIGNED, "");
+  }
+
+  /** One time or number per field, as its place in their order. */
+  public static SparseColumn time(String name) {
+    return new SparseColumn(name, Values.TIME, "");
   }
 
   /** One integer id per field, unsigned. */

@@ -1,6 +1,7 @@
 package dev.tern.cli.config;
 
 import dev.tern.base.Shown;
+import dev.tern.data.encode.TimePart;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import java.util.ArrayList;
@@ -114,7 +115,7 @@ final class Checks {
                 + Keys.plain(earlier)
                 + " has too, expected each column once; remove it from one");
       }
-      if (!known.isEmpty() && !known.contains(column)) {
+      if (!known.isEmpty() && !known.contains(column) && !isPartOf(known, column)) {
         String advice =
             Names.nearest(column, known)
                 .map(near -> "did you mean " + near + "?")
@@ -129,6 +130,11 @@ final class Checks {
                 + advice);
       }
     }
+  }
+
+  /** Whether {@code column} is a part of the times in one of {@code known}, as in t@hour. */
+  private static boolean isPartOf(List<String> known, String column) {
+    return TimePart.of(column).isPresent() && known.contains(TimePart.source(column));
   }
 
   private static void experts(Settings s) {

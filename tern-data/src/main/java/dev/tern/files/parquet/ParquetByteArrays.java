@@ -42,9 +42,13 @@ final class ParquetByteArrays {
   private int sharedLength;
   private long work;
 
-  /** Arrays of {@code type}: texts become hashes, others what {@code reading} makes of them. */
-  ParquetByteArrays(ParquetType type, ParquetTexts texts, ParquetBytes reading) {
-    text = type.kind() == ParquetType.Kind.TEXT;
+  /**
+   * Arrays of {@code type}: texts become hashes, unless they are used as times, others what {@code
+   * reading} makes of them.
+   */
+  ParquetByteArrays(
+      ParquetType type, ParquetValues.Use use, ParquetTexts texts, ParquetBytes reading) {
+    text = type.kind() == ParquetType.Kind.TEXT && !use.isTime();
     width = type.width();
     this.texts = texts;
     this.reading = reading;

@@ -1,8 +1,12 @@
 package dev.tern.files.parquet;
 
+import dev.tern.data.encode.TimeParser;
+import dev.tern.internal.files.NumberParser;
+import dev.tern.internal.files.TimeOrder;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 
 /**
  * Values that are bytes in the file but no text: DECIMAL, FLOAT16, INT96, UUID and other bytes of
@@ -17,6 +21,7 @@ final class ParquetBytes {
   private static final VarHandle SHORT =
       MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
 
+  private static final int SHOWN = 40;
   private static final long EPOCH = 2_440_588; // the Julian day of 1970-01-01
   private static final long DAY_SECONDS = 86_400;
   private static final long NANOS = 1_000_000_000;
@@ -29,6 +34,8 @@ final class ParquetBytes {
   private final ParquetTexts texts;
   private final ParquetMisfits misfits;
   private final ParquetDecimals decimals;
+  private final TimeOrder order = new TimeOrder();
+  private final NumberParser numbers = new NumberParser();
   private final byte[] scratch = new byte[ParquetTimes.LONGEST];
 
   ParquetBytes(
@@ -48,14 +55,32 @@ final class ParquetBytes {
           Double.doubleToRawLongBits(Float.float16ToFloat((short) SHORT.get(bytes, from)));
       case TIMESTAMP -> instant(i, (int) INT.get(bytes, from + 8), (long) LONG.get(bytes, from));
       case UUID -> texts.of(scratch, 0, printUuid(bytes, from));
+      case TEXT -> time(i, bytes, from, to);
       default -> texts.of(bytes, from, to);
     };
+  }
+
+  /** A text that is a time; an empty one is missing. */
+  private long time(int i, byte[] bytes, int from, int to) {
+    if (from == to) {
+      misfits.missing(i);
+      return 0;
+    }
+    boolean ordered = use == ParquetValues.Use.TIME;
+    long time = ordered ? order.of(bytes, from, to, numbers) : TimeParser.parse(bytes, from, to);
+    if (time == (ordered ? TimeOrder.NONE : TimeParser.NONE)) {
+      int shown = Math.min(to, from + SHOWN);
+      misfits.refuse(i, '"' + new String(bytes, from, shown - from, StandardCharsets.UTF_8) + '"');
+      return 0;
+    }
+    return time;
   }
 
   private long decimal(int i, byte[] bytes, int from, int to) {
     return switch (use) {
       case NUMBER -> Double.doubleToRawLongBits(decimals.number(bytes, from, to));
-      case TIME -> ParquetConversion.ordered(decimals.number(bytes, from, to));
+      case TIME -> TimeOrder.of(decimals.number(bytes, from, to));
+      case INSTANT -> misfits.time(i, decimals.number(bytes, from, to));
       case ID -> decimals.id(i, bytes, from, to);
       case TEXT, POSITIVE -> decimals.text(bytes, from, to);
     };

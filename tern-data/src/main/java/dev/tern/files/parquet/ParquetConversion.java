@@ -1,5 +1,7 @@
 package dev.tern.files.parquet;
 
+import dev.tern.data.encode.TimeParser;
+import dev.tern.internal.files.TimeOrder;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
@@ -49,7 +51,12 @@ final class ParquetConversion {
       case NUMBER -> false;
       case TEXT, POSITIVE -> kind.isFloating();
       case ID -> kind.isFloating() || fraction || instant;
-      case TIME -> kind.isFloating() || kind == ParquetType.Kind.DATE || instant;
+      case TIME ->
+          kind.isFloating()
+              || kind == ParquetType.Kind.DATE
+              || kind == ParquetType.Kind.TEXT
+              || instant;
+      case INSTANT -> true;
     };
   }
 
@@ -77,6 +84,7 @@ final class ParquetConversion {
       case TEXT -> toHashes(longs, count);
       case ID -> toIds(longs, count);
       case TIME -> toTimes(longs, count);
+      case INSTANT -> toInstants(longs, count);
     }
   }
 
@@ -170,7 +178,7 @@ final class ParquetConversion {
     if (type.kind().isFloating()) {
       for (int i = 0; i < count; i++) {
         double value = Double.longBitsToDouble(longs[i]);
-        longs[i] = ordered(value);
+        longs[i] = TimeOrder.of(value);
         if (Double.isNaN(value)) {
           misfits.missing(i);
         }
@@ -179,11 +187,34 @@ final class ParquetConversion {
       switch (type.kind()) {
         case DECIMAL -> {
           for (int i = 0; i < count; i++) {
-            longs[i] = ordered(decimals.number(longs[i]));
+            longs[i] = TimeOrder.of(decimals.number(longs[i]));
           }
         }
         case DATE, TIME, TIMESTAMP -> toMicros(longs, count);
         default -> {}
+      }
+    }
+  }
+
+  /** Microseconds since 1970; numbers count by their size. */
+  private void toInstants(long[] longs, int count) {
+    if (type.kind().isFloating()) {
+      for (int i = 0; i < count; i++) {
+        longs[i] = misfits.time(i, Double.longBitsToDouble(longs[i]));
+      }
+    } else if (type.kind().isTime() && !type.isBytes()) {
+      toMicros(longs, count);
+    } else if (type.kind() == ParquetType.Kind.DECIMAL && !type.isBytes()) {
+      for (int i = 0; i < count; i++) {
+        longs[i] = misfits.time(i, decimals.number(longs[i]));
+      }
+    } else if (type.kind().isInteger()) {
+      for (int i = 0; i < count; i++) {
+        long number = longs[i];
+        longs[i] = TimeParser.ofNumber(number);
+        if (longs[i] == TimeParser.NONE) {
+          misfits.refuse(i, Long.toString(number));
+        }
       }
     }
   }
@@ -241,11 +272,5 @@ final class ParquetConversion {
             ? Double.toString(value)
             : Float.toString((float) value);
     return Double.isInfinite(value) ? shortest : ParquetDecimals.plain(new BigDecimal(shortest));
-  }
-
-  /** A long that compares with others as {@code value} does. */
-  static long ordered(double value) {
-    long bits = Double.doubleToLongBits(value + 0.0); // -0.0 becomes 0.0
-    return bits ^ bits >> 63 & Long.MAX_VALUE;
   }
 }

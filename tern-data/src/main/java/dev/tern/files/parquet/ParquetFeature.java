@@ -1,7 +1,9 @@
 package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
+import dev.tern.data.encode.TimePart;
 import dev.tern.files.ReadPolicy;
+import java.util.Optional;
 import org.apache.parquet.format.RowGroup;
 
 /** One column of a file on its way into batches, as its {@link ParquetPlan.Target} says. */
@@ -12,6 +14,7 @@ final class ParquetFeature {
   private final ParquetField field;
   private final ParquetPlan.Target target;
   private final boolean nulls;
+  private final boolean times;
   private final ParquetColumn column;
   private final ParquetIds ids;
 
@@ -20,11 +23,14 @@ final class ParquetFeature {
     this.target = target;
     nulls = plan.nulls();
     field = plan.field(file, target);
+    Optional<TimePart> part = ParquetPlan.part(field, target);
+    times = part.isPresent() || target.use() == ParquetValues.Use.TIME;
     column =
         new ParquetColumn(
             file,
             field,
-            new ParquetValues(field.type(), target.use(), plan.positive(), plan.dictionary()),
+            new ParquetValues(
+                field.type(), target.use(), part, plan.positive(), plan.dictionary()),
             plan.largestPage());
     ids = new ParquetIds(this, target, column, nulls, plan.schema().slotCount());
   }
@@ -142,12 +148,14 @@ final class ParquetFeature {
                   .formatted(
                       span.where(target.name(), row),
                       misfits.value(next),
-                      field.kind().isTime()
-                          ? "a time within 292,000 years of 1970; mend it, or leave the row out"
-                          : "a whole number that a "
-                              + field.described()
-                              + " holds exactly and 64 bits hold; cast the column, encode it as"
-                              + " text, or make it dense")));
+                      times && !field.kind().isTime()
+                          ? "a time such as 2026-01-31T08:30:00Z, or a number; mend it"
+                          : field.kind().isTime()
+                              ? "a time within 292,000 years of 1970; mend it, or leave the row out"
+                              : "a whole number that a "
+                                  + field.described()
+                                  + " holds exactly and 64 bits hold; cast the column, encode it as"
+                                  + " text, or make it dense")));
     }
     return false;
   }

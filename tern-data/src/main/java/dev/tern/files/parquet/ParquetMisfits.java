@@ -1,5 +1,6 @@
 package dev.tern.files.parquet;
 
+import dev.tern.data.encode.TimeParser;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,16 @@ final class ParquetMisfits {
   /** Value {@code i}, which is {@code value}, does not fit. */
   void refuse(int i, String value) {
     got[i] = value;
+  }
+
+  /** The microseconds that {@code number}, value {@code i}, is by its size; 0 where it is none. */
+  long time(int i, double number) {
+    long micros = TimeParser.ofNumber(number);
+    if (micros != TimeParser.NONE) {
+      return micros;
+    }
+    refuse(i, Double.isNaN(number) ? MISSING : Double.toString(number));
+    return 0;
   }
 
   /** Takes value {@code from} of {@code source} as value {@code i} of these. */

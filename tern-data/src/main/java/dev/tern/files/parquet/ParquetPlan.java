@@ -5,10 +5,12 @@ import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.encode.TextHash;
+import dev.tern.data.encode.TimePart;
 import dev.tern.files.Columns;
 import dev.tern.files.SparseColumn;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What becomes of which columns. Each file of a data set must have the columns in types that fit.
@@ -150,7 +152,12 @@ record ParquetPlan(
 
     Target next(SparseColumn column, int position, boolean exact) {
       long limit = sizes.isEmpty() ? -1 : sizes.get(slot);
-      ParquetValues.Use use = column.text() ? ParquetValues.Use.TEXT : ParquetValues.Use.ID;
+      ParquetValues.Use use =
+          switch (column.values()) {
+            case TEXT -> ParquetValues.Use.TEXT;
+            case SIGNED, UNSIGNED -> ParquetValues.Use.ID;
+            case TIME -> ParquetValues.Use.TIME;
+          };
       Target target =
           new Target(
               Role.SLOT,
@@ -298,8 +305,10 @@ record ParquetPlan(
   }
 
   private static ParquetField named(ParquetFile file, String name) {
-    List<ParquetField> found =
-        file.fields().stream().filter(field -> field.name().equals(name)).toList();
+    List<ParquetField> found = called(file, name);
+    if (found.isEmpty() && TimePart.of(name).isPresent()) {
+      found = called(file, TimePart.source(name));
+    }
     if (found.size() != 1) {
       throw new DataException(
           file.path()
@@ -314,8 +323,23 @@ record ParquetPlan(
     return found.getFirst();
   }
 
+  private static List<ParquetField> called(ParquetFile file, String name) {
+    return file.fields().stream().filter(field -> field.name().equals(name)).toList();
+  }
+
+  /** The part of the times in {@code field} that {@code target} wants, if not all of them. */
+  static Optional<TimePart> part(ParquetField field, Target target) {
+    return target.position() >= 0 || field.name().equals(target.name())
+        ? Optional.empty()
+        : TimePart.of(target.name());
+  }
+
   private static boolean fits(ParquetField field, Target target) {
     ParquetType.Kind kind = field.kind();
+    Optional<TimePart> part = part(field, target);
+    if (part.isPresent()) {
+      return fitsTime(kind) && (kind != ParquetType.Kind.TIME || part.get() == TimePart.HOUR);
+    }
     if (target.exact()) {
       return target.role() == Role.SLOT ? kind.isInteger() : kind == ParquetType.Kind.FLOAT;
     }
@@ -326,7 +350,14 @@ record ParquetPlan(
       case NUMBER -> readable && !text && !bytes;
       case POSITIVE, TEXT -> readable;
       case ID -> readable && !text;
-      case TIME -> readable && !text && !bytes && kind != ParquetType.Kind.BOOLEAN;
+      case TIME, INSTANT -> fitsTime(kind);
+    };
+  }
+
+  private static boolean fitsTime(ParquetType.Kind kind) {
+    return switch (kind) {
+      case OTHER, UUID, BYTES, BOOLEAN -> false;
+      default -> true;
     };
   }
 
@@ -340,6 +371,9 @@ record ParquetPlan(
       return "a column of one value or LIST a row, of a type that is read; pick a part of it when"
           + " you write the file";
     }
+    if (part(field, target).isPresent()) {
+      return "days or times; name another column";
+    }
     return switch (target.use()) {
       case NUMBER ->
           "a number or time; "
@@ -348,7 +382,7 @@ record ParquetPlan(
                   : "cast the column, or make it sparse");
       case POSITIVE, TEXT -> "text, or what has a text; cast the column";
       case ID -> "whole numbers, or a LIST of them; encode the column as text";
-      case TIME -> "a time or number; name another column";
+      case TIME, INSTANT -> "a time or number; name another column";
     };
   }
 }

@@ -2,6 +2,7 @@ package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
 import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.encode.TimePart;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
@@ -9,6 +10,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.apache.parquet.format.Encoding;
 import org.apache.parquet.format.Type;
 
@@ -34,7 +36,13 @@ final class ParquetValues {
      * A long to compare with others: of days and times the microseconds since 1970 or since
      * midnight, of integers themselves, of other numbers the bits of a double in its order.
      */
-    TIME;
+    TIME,
+    /** The microseconds since 1970 of a time, of which a {@link TimePart} is taken. */
+    INSTANT;
+
+    boolean isTime() {
+      return this == TIME || this == INSTANT;
+    }
 
     boolean isFloat() {
       return this == NUMBER || this == POSITIVE;
@@ -51,6 +59,8 @@ final class ParquetValues {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final ParquetType type;
+  private final Use use;
+  private final Optional<TimePart> part;
   private final boolean mayFail;
   private final ParquetTexts texts;
   private final ParquetBytes bytes;
@@ -73,15 +83,27 @@ final class ParquetValues {
   /** Values taken of the page, where they have no position of their own. */
   private int taken;
 
-  /** Values of {@code type} for {@code use}; {@code positive} holds hashes. */
-  ParquetValues(ParquetType type, Use use, List<Long> positive, TextDictionary dictionary) {
+  /**
+   * Values of {@code type} for {@code use}; {@code positive} holds hashes.
+   *
+   * @param part that {@code use} is made of, values being times; empty for the values themselves
+   */
+  ParquetValues(
+      ParquetType type,
+      Use use,
+      Optional<TimePart> part,
+      List<Long> positive,
+      TextDictionary dictionary) {
     this.type = type;
-    mayFail = ParquetConversion.mayFail(type, use);
+    this.use = use;
+    this.part = part;
+    Use read = part.isPresent() ? Use.INSTANT : use;
+    mayFail = ParquetConversion.mayFail(type, read);
     misfits = new ParquetMisfits(mayFail ? CHUNK : 0);
     texts = new ParquetTexts(use == Use.TEXT ? dictionary : TextDictionary.none());
-    bytes = new ParquetBytes(type, use, texts, misfits);
-    arrays = new ParquetByteArrays(type, texts, bytes);
-    conversion = new ParquetConversion(type, use, positive, texts, misfits);
+    bytes = new ParquetBytes(type, read, texts, misfits);
+    arrays = new ParquetByteArrays(type, read, texts, bytes);
+    conversion = new ParquetConversion(type, read, positive, texts, misfits);
     this.dictionary = new ParquetDictionary(use.isFloat(), mayFail);
   }
 
@@ -235,6 +257,31 @@ final class ParquetValues {
       case FIXED_LEN_BYTE_ARRAY, INT96 -> readFixed(count);
     }
     conversion.convert(longs, floats, count);
+    if (part.isPresent()) {
+      takeParts(part.get(), count);
+    }
+  }
+
+  /** Puts parts in the place of microseconds. */
+  private void takeParts(TimePart part, int count) {
+    switch (use) {
+      case NUMBER -> {
+        for (int i = 0; i < count; i++) {
+          floats[i] = part.number(longs[i]);
+        }
+      }
+      case TEXT -> {
+        for (int i = 0; i < count; i++) {
+          // The text of what is no time is not one of the column's.
+          longs[i] = misfits.fits(i) ? texts.ofInteger(part.whole(longs[i]), false) : 0;
+        }
+      }
+      default -> {
+        for (int i = 0; i < count; i++) {
+          longs[i] = part.whole(longs[i]);
+        }
+      }
+    }
   }
 
   private void readFixed(int count) {

@@ -5,12 +5,15 @@ import dev.tern.base.Shown;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.encode.TextHash;
+import dev.tern.data.encode.TimeParser;
+import dev.tern.data.encode.TimePart;
 import dev.tern.files.Columns;
 import dev.tern.files.FileColumn;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.NumberParser;
 import dev.tern.internal.files.RowSource;
+import dev.tern.internal.files.TimeOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,6 +21,8 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** The rows of one CSV file: which field goes where, and text into numbers and ids. */
 final class CsvFile implements RowSource {
@@ -33,8 +38,18 @@ final class CsvFile implements RowSource {
   private final int width;
   private final Columns columns;
   private final int[] labelFields;
+
+  /** Dense columns but times, and the field of each. */
+  private final int[] denseColumns;
+
   private final int[] denseFields;
+
+  /** Slots but times, and the field of each. */
+  private final int[] plainSlots;
+
   private final int[] sparseFields;
+  private final List<CsvTimes.Column> timeColumns = new ArrayList<>();
+  private final CsvTimes times;
   private final byte[][] positive;
   private final byte[][] missing;
   private final byte[][] separators;
@@ -48,7 +63,8 @@ final class CsvFile implements RowSource {
       CsvOptions options,
       Columns columns,
       ReadPolicy policy,
-      TextDictionary dictionary) {
+      TextDictionary dictionary,
+      TimeOrder order) {
     this.file = file;
     this.input = input;
     this.columns = columns;
@@ -58,12 +74,19 @@ final class CsvFile implements RowSource {
     List<String> header = listed ? options.header() : readHeader(file, input);
     width = header.size();
     labelFields = find(header, columns.labels());
-    denseFields = find(header, columns.dense());
-    sparseFields = find(header, columns.sparse().stream().map(SparseColumn::name).toList());
+    times = new CsvTimes(input, order, dictionary);
+    findTimes(header);
+    denseColumns = plain(columns.dense().size(), false);
+    denseFields = find(header, IntStream.of(denseColumns).mapToObj(columns.dense()::get).toList());
+    plainSlots = plain(columns.sparse().size(), true);
+    sparseFields =
+        find(
+            header,
+            IntStream.of(plainSlots).mapToObj(slot -> columns.sparse().get(slot).name()).toList());
     positive = utf8(columns.positive());
     missing = utf8(columns.missing());
-    texts = new boolean[sparseFields.length];
-    unsigned = new boolean[sparseFields.length];
+    texts = new boolean[columns.sparse().size()];
+    unsigned = new boolean[texts.length];
     for (int slot = 0; slot < texts.length; slot++) {
       texts[slot] = columns.sparse().get(slot).text();
       unsigned[slot] = columns.sparse().get(slot).values() == SparseColumn.Values.UNSIGNED;
@@ -76,10 +99,11 @@ final class CsvFile implements RowSource {
       CsvOptions options,
       Columns columns,
       ReadPolicy policy,
-      TextDictionary dictionary) {
+      TextDictionary dictionary,
+      TimeOrder order) {
     CsvInput input = CsvInput.open(file, options);
     try {
-      return new CsvFile(file, input, options, columns, policy, dictionary);
+      return new CsvFile(file, input, options, columns, policy, dictionary, order);
     } catch (RuntimeException e) {
       input.close();
       throw e;
@@ -120,6 +144,36 @@ final class CsvFile implements RowSource {
 
   private static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Notes which columns are times or parts of them, and where. */
+  private void findTimes(List<String> header) {
+    for (int i = 0; i < columns.dense().size(); i++) {
+      String name = columns.dense().get(i);
+      Optional<TimePart> part = header.contains(name) ? Optional.empty() : TimePart.of(name);
+      if (part.isPresent()) {
+        int field = find(header, List.of(TimePart.source(name)))[0];
+        timeColumns.add(new CsvTimes.Column(name, field, part, false, i, false));
+      }
+    }
+    for (int i = 0; i < columns.sparse().size(); i++) {
+      SparseColumn slot = columns.sparse().get(i);
+      String name = slot.name();
+      boolean order = slot.values() == SparseColumn.Values.TIME;
+      Optional<TimePart> part =
+          order || header.contains(name) ? Optional.empty() : TimePart.of(name);
+      if (order || part.isPresent()) {
+        int field = find(header, List.of(order ? name : TimePart.source(name)))[0];
+        timeColumns.add(new CsvTimes.Column(name, field, part, true, i, slot.text()));
+      }
+    }
+  }
+
+  /** Those of {@code count} slots or dense columns that are no times. */
+  private int[] plain(int count, boolean slots) {
+    return IntStream.range(0, count)
+        .filter(i -> timeColumns.stream().noneMatch(c -> c.slot() == slots && c.index() == i))
+        .toArray();
   }
 
   /** The field of each column in {@code names}. */
@@ -193,10 +247,22 @@ final class CsvFile implements RowSource {
       batch.setLabel(i, label(labelFields[i], i));
     }
     for (int i = 0; i < denseFields.length; i++) {
-      batch.setDense(i, dense(denseFields[i], i));
+      int column = denseColumns[i];
+      batch.setDense(column, dense(denseFields[i], column));
     }
-    for (int slot = 0; slot < sparseFields.length; slot++) {
-      addIds(batch, slot, sparseFields[slot]);
+    for (int i = 0; i < sparseFields.length; i++) {
+      addIds(batch, plainSlots[i], sparseFields[i]);
+    }
+    if (!timeColumns.isEmpty()) {
+      addTimes(batch);
+    }
+  }
+
+  private void addTimes(Batch batch) {
+    for (CsvTimes.Column column : timeColumns) {
+      int from = input.start(column.field());
+      int to = input.end(column.field());
+      times.read(batch, column, from == to || isMissing(from, to));
     }
   }
 
@@ -257,13 +323,24 @@ final class CsvFile implements RowSource {
     }
     if (!numbers.parseFloat(input.bytes(), from, to)) {
       throw new DataException(
-          "%s: got %s, expected a number; mend it, or make the column sparse"
-              .formatted(where(field, columns.dense().get(column)), shown(from, to)));
+          "%s: got %s, expected a number; %s"
+              .formatted(
+                  where(field, columns.dense().get(column)),
+                  shown(from, to),
+                  notANumber(columns.dense().get(column), from, to)));
     }
     if (Float.isInfinite(numbers.number())) {
       throw ReadPolicy.infinite(where(field, columns.dense().get(column)), shown(from, to));
     }
     return numbers.number();
+  }
+
+  /** What to do about a number of {@code column} that is none. */
+  private String notANumber(String column, int from, int to) {
+    return TimeParser.parse(input.bytes(), from, to) == TimeParser.NONE
+        ? "mend it, or make the column sparse"
+        : "it is a time: name the column %1$s@days, or %1$s@hour and %1$s@weekday as categories"
+            .formatted(column);
   }
 
   private void addIds(Batch batch, int slot, int field) {

@@ -7,6 +7,7 @@ import dev.tern.files.FileColumn;
 import dev.tern.files.ReadPolicy;
 import dev.tern.internal.files.FileSequence;
 import dev.tern.internal.files.TextBytes;
+import dev.tern.internal.files.TimeOrder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
@@ -47,13 +48,14 @@ public final class CsvReader {
       ReadPolicy policy,
       TextDictionary dictionary) {
     Columns wanted = policy.read(columns);
+    TimeOrder order = new TimeOrder();
     List<Path> sound =
         FileSequence.sound(
             FileSequence.requireFiles(files),
             policy,
             file -> {
               TextBytes.requireRereadable(file);
-              CsvFile.open(file, options, wanted, policy, dictionary).close();
+              CsvFile.open(file, options, wanted, policy, dictionary, order).close();
             });
     return FileSequence.open(
         wanted.schema(),
@@ -61,6 +63,6 @@ public final class CsvReader {
         OptionalLong.empty(),
         policy,
         (file, faults) ->
-            CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary));
+            CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary, order));
   }
 }
