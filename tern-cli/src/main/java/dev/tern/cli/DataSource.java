@@ -195,6 +195,36 @@ final class DataSource {
   }
 
   /**
+   * The raw rows of {@code paths} with one slot more, the last: what {@link #order} calls the times
+   * of {@code column}, 64 bits wide. Formats without such columns have the rows alone.
+   */
+  DataReader openTimed(List<Path> paths, String column) {
+    List<Path> files = files(paths);
+    requireNamed(files);
+    if (!isTimed()) {
+      return open(paths);
+    }
+    Columns named = columns();
+    List<SparseColumn> sparse = new ArrayList<>(named.sparse());
+    sparse.add(SparseColumn.time(column));
+    Columns timed =
+        new Columns(named.labels(), named.positive(), named.dense(), sparse, named.missing());
+    return config.format().equals("csv")
+        ? CsvReader.open(files, csvOptions(), timed, policy, dictionary)
+        : ParquetReader.open(files, ParquetOptions.DEFAULT, timed, policy, dictionary);
+  }
+
+  /** What a reader of times calls the order of those in {@code column}. */
+  String order(String column) {
+    return isTimed() ? SparseColumn.time(column).name() : column;
+  }
+
+  /** Whether any column may be read in the order of its times: those of files with columns. */
+  boolean isTimed() {
+    return config.format().equals("csv") || config.format().equals("parquet") && namesColumns();
+  }
+
+  /**
    * The columns of the first of {@code paths}, if it names them but neither the file nor the
    * configuration says which are labels, numbers and ids. Otherwise none.
    */

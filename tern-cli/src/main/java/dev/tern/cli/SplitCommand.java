@@ -58,7 +58,10 @@ final class SplitCommand implements Callable<Integer> {
   @Option(
       names = "--column",
       paramLabel = "NAME",
-      description = "With --by key a slot; with --by time a number, or a slot of one id a row.")
+      description = {
+        "With --by key a slot; with --by time any column of numbers or times in CSV and Parquet,",
+        "else a number, or a slot of one id a row."
+      })
   private Optional<String> column = Optional.empty();
 
   @Option(names = "--seed", paramLabel = "N", description = "Of --by random and key; default 1.")
@@ -84,10 +87,11 @@ final class SplitCommand implements Callable<Integer> {
     List<DataWriter> writers = new ArrayList<>();
     DataSource source = DataSource.of(config);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        DataReader reader = source.open(config.train())) {
+        DataReader reader = open(source, config)) {
       DataSplit split = split(files, config, source, reader.schema(), progress);
+      Schema written = by.equals("time") ? untimed(source, reader.schema()) : reader.schema();
       for (Part part : files) {
-        writers.add(write.create(part.file(), part.format(), reader.schema()));
+        writers.add(write.create(part.file(), part.format(), written));
       }
       progress.begin("split", "rows", 0, reader.rowCount().orElse(0));
       rows = split.write(reader, writers, done -> progress.update(done, ""));
@@ -117,10 +121,10 @@ final class SplitCommand implements Callable<Integer> {
         }
         case "key" -> DataSplit.byKey(shares, seed, schema, named());
         case "time" -> {
-          requireNumbers(config, named());
           progress.begin("read times", "rows", 0, 0);
-          try (DataReader reader = source.open(config.train())) {
-            yield DataSplit.byTime(shares, reader, named(), done -> progress.update(done, ""));
+          try (DataReader reader = open(source, config)) {
+            yield DataSplit.byTime(
+                shares, reader, source.order(named()), done -> progress.update(done, ""));
           }
         }
         default ->
@@ -132,17 +136,19 @@ final class SplitCommand implements Callable<Integer> {
     }
   }
 
-  /** Refuses a column of text, of which only the hash is read. */
-  private static void requireNumbers(DataConfig config, String name) {
-    boolean hashes = List.of("csv", "parquet").contains(config.format());
-    for (DataConfig.Sparse group : config.sparse()) {
-      if (hashes && group.text() && group.columns().contains(name)) {
-        throw new ConfigException(
-            "--column: got %s, which is read as text, expected numbers in order of time; give"
-                    .formatted(name)
-                + " --set data.sparse.values=integer, or name it in data.dense.columns");
-      }
-    }
+  /** The rows, by time with a slot more that has the times. */
+  private DataReader open(DataSource source, DataConfig config) {
+    return by.equals("time")
+        ? source.openTimed(config.train(), named())
+        : source.open(config.train());
+  }
+
+  /** {@code schema} without the slot that has the times. */
+  private static Schema untimed(DataSource source, Schema schema) {
+    return source.isTimed()
+        ? new Schema(
+            schema.labels(), schema.dense(), schema.slots().subList(0, schema.slotCount() - 1))
+        : schema;
   }
 
   private String named() {

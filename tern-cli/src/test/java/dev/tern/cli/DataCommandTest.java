@@ -89,6 +89,23 @@ final class DataCommandTest {
     assertThat(Files.readAllLines(temp.resolve("eval.csv")).get(1)).startsWith("1,30,");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "2026-01-30T23:59:59Z, 2026-01-31T00:59:59+01:00, 2026-01-31",
+    "1769848200001, 1769848200000, 1769848200002",
+    "20260130, 20260129, 20260131"
+  })
+  void aSplitByTimeTellsMillisecondsOfAnyColumnApart(String one, String two, String last)
+      throws IOException {
+    Files.writeString(
+        csv, "y,a,c,t\n1,30,red,%s\n0,10,blue,%s\n0,20,red,%s\n".formatted(last, one, two));
+    Result result = split(parts("--by", "time", "--column", "t"));
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(Files.readAllLines(temp.resolve("train.csv"))).hasSize(3);
+    assertThat(Files.readAllLines(temp.resolve("eval.csv")).get(0)).isEqualTo("y,a,c");
+    assertThat(Files.readAllLines(temp.resolve("eval.csv")).get(1)).startsWith("1,30,");
+  }
+
   @Test
   void splitByKeyKeepsTheRowsOfAKeyTogether() throws IOException {
     StringBuilder rows = new StringBuilder("y,a,c\n");
@@ -142,7 +159,7 @@ final class DataCommandTest {
         .contains("--by: got luck, expected random, key or time");
     assertThat(split(parts("--column", "c")).err()).contains("--column: got one with --by random");
     assertThat(split(parts("--by", "time", "--column", "c")).err())
-        .contains("--column: got c, which is read as text", "data.sparse.values=integer");
+        .contains("column c: got \"red\", expected a number or a time such as 2026-01-31T08:30");
     assertThat(split(parts("--to", "word")).err())
         .contains("got the format word, expected csv, libsvm");
     assertThat(split(parts("--to", "parquet", "--hugectr")).err())

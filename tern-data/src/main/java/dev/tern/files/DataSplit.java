@@ -239,7 +239,8 @@ public final class DataSplit {
    * before all rows are written no writer is finished, so that closing them leaves no file; writers
    * finish one after the other, so should one fail then, those before it have.
    *
-   * @param writers one for each part
+   * @param writers one for each part; where they have fewer slots than the reader, the last ones,
+   *     by which rows may be split, are not written
    * @param progress told the rows written so far after each batch
    * @return rows of each part
    */
@@ -251,7 +252,7 @@ public final class DataSplit {
               .formatted(writers.size(), ends.length));
     }
     List<Batch> parts = new ArrayList<>();
-    writers.forEach(writer -> parts.add(new Batch(reader.schema(), 1024)));
+    writers.forEach(writer -> parts.add(new Batch(written(reader.schema(), writer), 1024)));
     long[] rows = new long[ends.length];
     long number = 0;
     for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
@@ -268,6 +269,12 @@ public final class DataSplit {
     }
     writers.forEach(DataWriter::finish);
     return rows;
+  }
+
+  /** What {@code writer} gets of rows of {@code schema}: slots beyond its own are left out. */
+  private static Schema written(Schema schema, DataWriter writer) {
+    int slots = Math.min(schema.slotCount(), writer.schema().slotCount());
+    return new Schema(schema.labels(), schema.dense(), schema.slots().subList(0, slots));
   }
 
   /** Appends the rows to their parts; rows that follow each other into one part go together. */

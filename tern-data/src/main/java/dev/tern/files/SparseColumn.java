@@ -16,6 +16,8 @@ public record SparseColumn(String name, Values values, String separator) {
   /** What {@code CsvWriter} puts between the ids of one field. */
   public static final String SEPARATOR = "|";
 
+  private static final String ORDER = "@order";
+
   /**
    * What a value of a field is. An id is its 64 bits, so a column is signed or unsigned, not both.
    */
@@ -54,9 +56,17 @@ public record SparseColumn(String name, Values values, String separator) {
     return new SparseColumn(name, Values.SIGNED, "");
   }
 
-  /** One time or number per field, as its place in their order. */
-  public static SparseColumn time(String name) {
-    return new SparseColumn(name, Values.TIME, "");
+  /**
+   * One time or number per field of the column {@code source}, as its place in their order; the
+   * slot is called {@code source@order}, so that the column may be read as a feature, too.
+   */
+  public static SparseColumn time(String source) {
+    return new SparseColumn(source + ORDER, Values.TIME, "");
+  }
+
+  /** The column that holds the times of one that {@link #time} made. */
+  public String timeSource() {
+    return name.endsWith(ORDER) ? name.substring(0, name.length() - ORDER.length()) : name;
   }
 
   /** One integer id per field, unsigned. */

@@ -285,7 +285,7 @@ record ParquetPlan(
   }
 
   private static ParquetField find(ParquetFile file, Target target) {
-    ParquetField field = target.position() < 0 ? named(file, target.name()) : at(file, target);
+    ParquetField field = target.position() < 0 ? named(file, target) : at(file, target);
     if (!fits(field, target)) {
       throw new DataException(
           file.path()
@@ -304,7 +304,11 @@ record ParquetPlan(
     return file.fields().get(target.position());
   }
 
-  private static ParquetField named(ParquetFile file, String name) {
+  private static ParquetField named(ParquetFile file, Target target) {
+    String name =
+        target.use() == ParquetValues.Use.TIME
+            ? new SparseColumn(target.name(), SparseColumn.Values.TIME, "").timeSource()
+            : target.name();
     List<ParquetField> found = called(file, name);
     if (found.isEmpty() && TimePart.of(name).isPresent()) {
       found = called(file, TimePart.source(name));
@@ -329,7 +333,8 @@ record ParquetPlan(
 
   /** The part of the times in {@code field} that {@code target} wants, if not all of them. */
   static Optional<TimePart> part(ParquetField field, Target target) {
-    return target.position() >= 0 || field.name().equals(target.name())
+    boolean whole = target.position() >= 0 || target.use() == ParquetValues.Use.TIME;
+    return whole || field.name().equals(target.name())
         ? Optional.empty()
         : TimePart.of(target.name());
   }

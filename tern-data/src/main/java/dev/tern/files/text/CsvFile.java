@@ -163,8 +163,10 @@ final class CsvFile implements RowSource {
       Optional<TimePart> part =
           order || header.contains(name) ? Optional.empty() : TimePart.of(name);
       if (order || part.isPresent()) {
-        int field = find(header, List.of(order ? name : TimePart.source(name)))[0];
-        timeColumns.add(new CsvTimes.Column(name, field, part, true, i, slot.text()));
+        String source = order ? slot.timeSource() : TimePart.source(name);
+        int field = find(header, List.of(source))[0];
+        String shown = order ? source : name;
+        timeColumns.add(new CsvTimes.Column(shown, field, part, true, i, slot.text()));
       }
     }
   }
