@@ -211,7 +211,7 @@ final class DataSource {
         new Columns(named.labels(), named.positive(), named.dense(), sparse, named.missing());
     return config.format().equals("csv")
         ? CsvReader.open(files, csvOptions(), timed, policy, dictionary)
-        : ParquetReader.open(files, ParquetOptions.DEFAULT, timed, policy, dictionary);
+        : ParquetReader.open(files, parquetOptions(), timed, policy, dictionary);
   }
 
   /** What a reader of times calls the order of those in {@code column}. */
@@ -382,10 +382,13 @@ final class DataSource {
   private DataReader parquet(List<Path> files) {
     boolean named =
         namesColumns() || model.isPresent() && !ParquetReader.isHugeCtr(files.getFirst());
-    ParquetOptions options = ParquetOptions.DEFAULT.withLargestPage(config.parquet().largestPage());
     return named
-        ? ParquetReader.open(files, options, columns(), policy, dictionary)
-        : ParquetReader.openHugeCtr(files, options, policy);
+        ? ParquetReader.open(files, parquetOptions(), columns(), policy, dictionary)
+        : ParquetReader.openHugeCtr(files, parquetOptions(), policy);
+  }
+
+  private ParquetOptions parquetOptions() {
+    return ParquetOptions.DEFAULT.withLargestPage(config.parquet().largestPage());
   }
 
   /** The same files read without labels, as for new rows. */
