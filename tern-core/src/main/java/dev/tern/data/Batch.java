@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>labels: {@code B x L}, row-major;
  *   <li>dense: {@code B x F}, row-major; a missing number is NaN;
  *   <li>slot {@code s}: compressed sparse rows, {@code ids(s)[offsets(s)[b] .. offsets(s)[b + 1])}
- *       are the ids of row {@code b}.
+ *       are the ids of row {@code b}; in a slot with weights, {@code weights(s)} holds one for each
+ *       of them.
  * </ul>
  *
  * The arrays are exposed for speed. They are longer than the part in use, and valid until the batch
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #size()}, then {@link #endRow()}. Not thread-safe.
  */
 public final class Batch implements AutoCloseable {
+  /** The weights of a slot without weights. */
+  private static final float[] UNWEIGHTED = {};
+
   private final Schema schema;
   private final int labelDim;
   private final int denseDim;
@@ -37,6 +41,15 @@ public final class Batch implements AutoCloseable {
   private float[] dense;
   private final long[][] ids;
   private final int[][] offsets;
+
+  /** Of each slot the weights of its ids; {@link #UNWEIGHTED} for a slot without. */
+  private final float[][] weights;
+
+  /** Whether some slot has weights. */
+  private final boolean weighs;
+
+  /** For each slot with weights, the number of leading ids whose weight is set. */
+  private final int[] weighed;
 
   /** For each slot, the number of leading rows that are known to hold exactly one id. */
   private final int[] oneHotRows;
@@ -63,10 +76,15 @@ public final class Batch implements AutoCloseable {
     ids = new long[slots][];
     offsets = new int[slots][];
     oneHotRows = new int[slots];
+    weights = new float[slots][];
+    weighs = schema.slots().stream().anyMatch(Slot::weighted);
+    weighed = new int[slots];
     for (int s = 0; s < slots; s++) {
-      int hotness = Math.max(1, schema.slots().get(s).hotness());
+      Slot slot = schema.slots().get(s);
+      int hotness = Math.max(1, slot.hotness());
       ids[s] = new long[Math.multiplyExact(capacity, hotness)];
       offsets[s] = new int[capacity + 1];
+      weights[s] = slot.weighted() ? new float[ids[s].length] : UNWEIGHTED;
     }
   }
 
@@ -82,6 +100,9 @@ public final class Batch implements AutoCloseable {
     ids = before.ids;
     offsets = before.offsets;
     oneHotRows = before.oneHotRows;
+    weights = before.weights;
+    weighs = before.weighs;
+    weighed = before.weighed;
     clear();
   }
 
@@ -109,6 +130,14 @@ public final class Batch implements AutoCloseable {
     return ids[slot];
   }
 
+  /**
+   * The weights of the ids of slot {@code slot}, one for each, or an array of length 0 for a slot
+   * without weights.
+   */
+  public float[] weights(int slot) {
+    return weights[slot];
+  }
+
   /** Row offsets of slot {@code slot}: {@code B + 1} values from 0, never descending. */
   public int[] offsets(int slot) {
     return offsets[slot];
@@ -134,6 +163,7 @@ public final class Batch implements AutoCloseable {
     closed = false;
     size = 0;
     Arrays.fill(oneHotRows, 0);
+    Arrays.fill(weighed, 0);
     abandonRow();
   }
 
@@ -149,7 +179,9 @@ public final class Batch implements AutoCloseable {
     dense[size * denseDim + index] = value;
   }
 
-  /** Appends an id to slot {@code slot} of the row being written. */
+  /**
+   * Appends an id to slot {@code slot} of the row being written, with the weight 1 if it has one.
+   */
   public void addId(int slot, long id) {
     ensureRow();
     int[] slotOffsets = offsets[slot];
@@ -163,6 +195,39 @@ public final class Batch implements AutoCloseable {
     slotOffsets[size + 1] = end + 1;
   }
 
+  /**
+   * Appends an id with a weight to slot {@code slot} of the row being written.
+   *
+   * @throws IllegalArgumentException if the slot has no weights, or the weight is not finite
+   */
+  public void addId(int slot, long id, float weight) {
+    if (weights[slot] == UNWEIGHTED || !Float.isFinite(weight)) {
+      throw new IllegalArgumentException(
+          "slot %s: got the weight %s for an id, expected %s"
+              .formatted(
+                  schema.slots().get(slot).name(),
+                  weight,
+                  weights[slot] == UNWEIGHTED
+                      ? "none; make it a slot with weights"
+                      : "a finite number; mend the data"));
+    }
+    addId(slot, id);
+    int end = offsets[slot][size + 1];
+    fillWeights(slot, end - 1);
+    weightsFor(slot, end)[end - 1] = weight;
+    weighed[slot] = end;
+  }
+
+  /**
+   * Gives the ids of slot {@code slot} before {@code end} whose weight was not set the weight 1.
+   */
+  private void fillWeights(int slot, int end) {
+    if (weighed[slot] < end) {
+      Arrays.fill(weightsFor(slot, end), weighed[slot], end, 1);
+      weighed[slot] = end;
+    }
+  }
+
   /** Ends the row being written. All its labels and dense numbers must be set. */
   public void endRow() {
     ensureRow();
@@ -173,10 +238,18 @@ public final class Batch implements AutoCloseable {
         slotOffsets[size + 1] = 0;
       }
     }
+    for (int s = 0; weighs && s < weights.length; s++) {
+      if (weights[s] != UNWEIGHTED) {
+        fillWeights(s, offsets[s][size]);
+      }
+    }
   }
 
   /** Drops the row being written. */
   public void abandonRow() {
+    for (int s = 0; weighs && s < weights.length; s++) {
+      weighed[s] = Math.min(weighed[s], offsets[s][size]);
+    }
     if (size < capacity) {
       for (int[] slotOffsets : offsets) {
         slotOffsets[size + 1] = 0;
@@ -210,6 +283,9 @@ public final class Batch implements AutoCloseable {
       int count = sourceOffsets[to] - first;
       int end = slotOffsets[size];
       System.arraycopy(source.ids[s], first, ensureIds(s, Math.addExact(end, count)), end, count);
+      if (weights[s] != source.weights[s]) {
+        appendWeights(source, s, first, end, count);
+      }
       if (first == end) {
         System.arraycopy(sourceOffsets, from + 1, slotOffsets, size + 1, rows);
         continue;
@@ -219,6 +295,22 @@ public final class Batch implements AutoCloseable {
       }
     }
     endRows(rows);
+  }
+
+  /** Copies the weights of {@code count} ids, or gives them the weight 1 if the source has none. */
+  private void appendWeights(Batch source, int slot, int from, int to, int count) {
+    if (weights[slot] == UNWEIGHTED) {
+      throw new IllegalArgumentException(
+          "batch: got weights for the ids of slot %s, expected none; make it a slot with weights"
+              .formatted(schema.slots().get(slot).name()));
+    }
+    float[] target = weightsFor(slot, to + count);
+    if (source.weights[slot] == UNWEIGHTED) {
+      Arrays.fill(target, to, to + count, 1);
+    } else {
+      System.arraycopy(source.weights[slot], from, target, to, count);
+    }
+    weighed[slot] = to + count;
   }
 
   /**
@@ -234,6 +326,11 @@ public final class Batch implements AutoCloseable {
     }
     for (int s = 0; s < ids.length; s++) {
       gatherIds(source, s, rows, from, count);
+      for (int i = 0; i < count && weights[s] != source.weights[s]; i++) {
+        int first = source.offsets[s][rows[from + i]];
+        int at = offsets[s][size + i];
+        appendWeights(source, s, first, at, offsets[s][size + i + 1] - at);
+      }
     }
     endRows(count);
   }
@@ -286,8 +383,8 @@ public final class Batch implements AutoCloseable {
 
   /**
    * Sets the number of rows. Rows beyond {@code rows} are dropped. New rows have no content yet:
-   * writers that go column by column fill labels, dense numbers, ids (with {@link #ensureIds}) and
-   * offsets in the arrays.
+   * writers that go column by column fill labels, dense numbers, ids (with {@link #ensureIds}),
+   * weights (with {@link #ensureWeights}) and offsets in the arrays.
    */
   public void resize(int rows) {
     if (rows < 0) {
@@ -305,6 +402,22 @@ public final class Batch implements AutoCloseable {
       ids[slot] = Arrays.copyOf(ids[slot], Math.max(doubled, count));
     }
     return ids[slot];
+  }
+
+  /**
+   * The weights of slot {@code slot}, which has some, with room for those of {@code count} ids in
+   * all rows. The caller sets them all.
+   */
+  public float[] ensureWeights(int slot, int count) {
+    weighed[slot] = count;
+    return weightsFor(slot, count);
+  }
+
+  private float[] weightsFor(int slot, int count) {
+    if (count > weights[slot].length) {
+      weights[slot] = Arrays.copyOf(weights[slot], Math.max(ids[slot].length, count));
+    }
+    return weights[slot];
   }
 
   /** Ends {@code rows} rows that were filled in the arrays. */

@@ -231,7 +231,7 @@ public final class BatchLookup implements AutoCloseable {
 
   private PooledBags bags(int table) {
     TableBatch part = parts[table];
-    return bags[table].set(part.offsets, PooledBags.UNWEIGHTED, part.bags());
+    return bags[table].set(part.offsets, part.weights, part.bags());
   }
 
   private Batch current() {

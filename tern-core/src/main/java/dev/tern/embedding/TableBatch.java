@@ -1,7 +1,9 @@
 package dev.tern.embedding;
 
 import dev.tern.data.Batch;
+import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
+import java.util.Arrays;
 
 /**
  * What a batch holds for one table: the ids of its slots, found as one lookup. The ids of several
@@ -24,10 +26,15 @@ final class TableBatch {
   /** Where each bag begins and ends among the positions. */
   int[] offsets = new int[1];
 
-  /** For ids and offsets of several slots. */
+  /** One for each position, or {@link PooledBags#UNWEIGHTED}. */
+  float[] weights = PooledBags.UNWEIGHTED;
+
+  /** For ids, offsets and weights of several slots. */
   private long[] joinedIds = new long[0];
 
   private int[] joinedOffsets = new int[1];
+
+  private float[] joinedWeights = PooledBags.UNWEIGHTED;
 
   TableBatch(int[] slots) {
     this.slots = slots;
@@ -48,6 +55,7 @@ final class TableBatch {
     if (slots.length == 1) {
       ids = batch.ids(slots[0]);
       offsets = batch.offsets(slots[0]);
+      weights = batch.weights(slots[0]);
     } else {
       join(batch);
     }
@@ -80,5 +88,32 @@ final class TableBatch {
     }
     ids = joinedIds;
     offsets = joinedOffsets;
+    weights = joinWeights(batch, end);
+  }
+
+  /** The weights of all positions if some slot has weights; 1 where a slot has none. */
+  private float[] joinWeights(Batch batch, int positions) {
+    boolean none = true;
+    for (int slot : slots) {
+      none &= batch.weights(slot).length == 0;
+    }
+    if (none) {
+      return PooledBags.UNWEIGHTED;
+    }
+    if (joinedWeights.length < positions) {
+      joinedWeights = new float[positions + positions / 4 + 1];
+    }
+    int end = 0;
+    for (int slot : slots) {
+      int count = batch.idCount(slot);
+      float[] from = batch.weights(slot);
+      if (from.length == 0) {
+        Arrays.fill(joinedWeights, end, end + count, 1);
+      } else {
+        System.arraycopy(from, 0, joinedWeights, end, count);
+      }
+      end += count;
+    }
+    return joinedWeights;
   }
 }

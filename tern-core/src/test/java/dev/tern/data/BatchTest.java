@@ -110,4 +110,112 @@ final class BatchTest {
     assertThatThrownBy(() -> NumberedRows.batch(0, 1).resize(-1))
         .isInstanceOf(IllegalArgumentException.class);
   }
+
+  private static final Schema WEIGHTED =
+      new Schema(List.of(), List.of(), List.of(Slot.weighted("w"), Slot.ragged("u")));
+
+  /** Row {@code n} has n ids in the slot with weights; id i has the weight i / 8, every third 1. */
+  private static void addWeighted(Batch batch, int n) {
+    for (int i = 0; i < n; i++) {
+      if (i % 3 == 2) {
+        batch.addId(0, 8);
+      } else {
+        batch.addId(0, 10 * n + i, (10 * n + i) / 8f);
+      }
+      batch.addId(1, i);
+    }
+    batch.endRow();
+  }
+
+  private static List<String> weighted(Batch batch) {
+    List<String> rows = new ArrayList<>();
+    for (int row = 0; row < batch.size(); row++) {
+      StringBuilder text = new StringBuilder();
+      for (int i = batch.offsets(0)[row]; i < batch.offsets(0)[row + 1]; i++) {
+        assertThat(batch.weights(0)[i]).isEqualTo(batch.ids(0)[i] / 8f);
+        text.append(batch.ids(0)[i]).append(' ');
+      }
+      rows.add(text.toString());
+    }
+    assertThat(batch.weights(1)).isEmpty();
+    return rows;
+  }
+
+  @Test
+  void weightsFollowTheirIds() {
+    Batch source = new Batch(WEIGHTED, 1);
+    for (int n = 0; n < 20; n++) {
+      addWeighted(source, n);
+      // A row that is dropped leaves no weights behind.
+      source.addId(0, 5, 99);
+      source.addId(0, 5, 99);
+      source.abandonRow();
+    }
+    List<String> rows = weighted(source);
+    assertThat(rows.get(4)).isEqualTo("40 41 8 43 ");
+    Batch appended = new Batch(WEIGHTED, 1);
+    addWeighted(appended, 3);
+    appended.appendRows(source, 5, 12);
+    addWeighted(appended, 4);
+    assertThat(weighted(appended))
+        .containsExactly(
+            rows.get(3),
+            rows.get(5),
+            rows.get(6),
+            rows.get(7),
+            rows.get(8),
+            rows.get(9),
+            rows.get(10),
+            rows.get(11),
+            rows.get(4));
+    Batch gathered = new Batch(WEIGHTED, 1);
+    gathered.gatherRows(source, new int[] {9, 0, 9, 2}, 0, 4);
+    addWeighted(gathered, 1);
+    assertThat(weighted(gathered))
+        .containsExactly(rows.get(9), rows.get(0), rows.get(9), rows.get(2), rows.get(1));
+    gathered.resize(3);
+    addWeighted(gathered, 5);
+    assertThat(weighted(gathered).getLast()).isEqualTo(rows.get(5));
+  }
+
+  @Test
+  void aRecycledBatchForgetsItsWeights() {
+    BatchPool pool = new BatchPool(WEIGHTED, 2);
+    Batch batch = pool.take();
+    batch.addId(0, 1, 7);
+    batch.endRow();
+    batch.close();
+    Batch again = pool.take();
+    again.addId(0, 1);
+    again.endRow();
+    assertThat(again.weights(0)[0]).isEqualTo(1);
+  }
+
+  @Test
+  void weightsWithoutAPlaceAreRefused() {
+    Batch source = new Batch(WEIGHTED, 1);
+    addWeighted(source, 2);
+    Batch plain =
+        new Batch(new Schema(List.of(), List.of(), List.of(Slot.ragged("w"), Slot.ragged("u"))), 1);
+    assertThatThrownBy(() -> plain.addId(0, 3, 0.5f))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("slot w: got the weight 0.5 for an id, expected none");
+    assertThatThrownBy(() -> plain.appendRow(source, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got weights for the ids of slot w, expected none");
+    for (float weight : new float[] {Float.NaN, Float.POSITIVE_INFINITY}) {
+      assertThatThrownBy(() -> source.addId(0, 3, weight))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("expected a finite number");
+    }
+    plain.clear();
+    addPlain(plain);
+    source.appendRow(plain, 0);
+    assertThat(source.weights(0)[2]).isEqualTo(1);
+  }
+
+  private static void addPlain(Batch batch) {
+    batch.addId(0, 8);
+    batch.endRow();
+  }
 }

@@ -330,14 +330,19 @@ final class PairSumsTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3})
   void slotsOfSharedTablesHaveTheirOwnSums(int threads) {
-    List<Slot> slots = List.of(Slot.ragged("a"), Slot.ragged("b"), Slot.ragged("c").withTable("a"));
+    List<Slot> slots =
+        List.of(Slot.weighted("a"), Slot.ragged("b"), Slot.ragged("c").withTable("a"));
     Batch batch = new Batch(new Schema(List.of(), List.of(), slots), 1);
     SplittableRandom random = new SplittableRandom(1);
     int rows = 50;
     for (int b = 0; b < rows; b++) {
       for (int s = 0; s < 3; s++) {
         for (int k = random.nextInt(4); k > 0; k--) {
-          batch.addId(s, random.nextInt(20));
+          if (s == 0) {
+            batch.addId(s, random.nextInt(20), random.nextInt(-2, 3) / 2f);
+          } else {
+            batch.addId(s, random.nextInt(20));
+          }
         }
       }
       batch.endRow();
@@ -360,14 +365,19 @@ final class PairSumsTest {
           int from = batch.offsets(s)[b];
           int to = batch.offsets(s)[b + 1];
           double expected = 0;
+          double pooled = 0;
           for (int i = from; i < to; i++) {
+            double[] x = at[i];
+            float w = s == 0 ? batch.weights(s)[i] : 1;
+            pooled += w * x[0];
             for (int k = from; k < i; k++) {
-              double[] x = at[i];
               double[] y = at[k];
-              expected += IntStream.range(0, 8).mapToDouble(j -> x[j] * y[j]).sum();
+              double dot = IntStream.range(0, 8).mapToDouble(j -> x[j] * y[j]).sum();
+              expected += w * (s == 0 ? batch.weights(s)[k] : 1) * dot;
             }
           }
           assertThat((double) pairs.get(b * 3 + s)).isCloseTo(expected, within(1e-5));
+          assertThat((double) vectors.get((b * 3 + s) * 8)).isCloseTo(pooled, within(1e-5));
         }
       }
       requireStep(lookup, workers, batch, List.of(shared, other), first, vectors, zeros);

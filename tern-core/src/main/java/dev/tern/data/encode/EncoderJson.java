@@ -121,6 +121,9 @@ final class EncoderJson {
     if (slot.shares()) {
       out.put("table", slot.table());
     }
+    if (slot.weighted()) {
+      out.put("weighted", true);
+    }
     return switch (encoding) {
       case IdEncoding.Verbatim _ -> out.put("encoding", "id");
       case IdEncoding.Hashed(_, long buckets) ->
@@ -180,7 +183,9 @@ final class EncoderJson {
       Json.Obj column = item.asObject("column");
       String name = column.text("name");
       int hotness = Math.toIntExact(column.integer("hotness"));
-      slots.add(new Slot(name, hotness, column.has("table") ? column.text("table") : name));
+      String table = column.has("table") ? column.text("table") : name;
+      boolean weighted = column.has("weighted") && column.flag("weighted");
+      slots.add(new Slot(name, hotness, table, weighted));
       IdEncoding encoding = idEncoding(column);
       encodings.add(encoding);
       vocabularies.add(

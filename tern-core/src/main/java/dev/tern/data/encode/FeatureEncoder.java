@@ -314,6 +314,14 @@ public final class FeatureEncoder {
       if (slot.hotness() > 0 && got.slots().get(s).hotness() != slot.hotness()) {
         requireHotness(rows, s, slot);
       }
+      if (got.slots().get(s).weighted() != slot.weighted()) {
+        throw new IllegalArgumentException(
+            "slot %s: got ids %s weights, expected ids %s weights as in training; read them as training did"
+                .formatted(
+                    slot.name(),
+                    slot.weighted() ? "without" : "with",
+                    slot.weighted() ? "with" : "without"));
+      }
     }
   }
 
@@ -413,6 +421,7 @@ public final class FeatureEncoder {
     if (!fill || rawSchema.slots().get(slot).hotness() != 1) {
       System.arraycopy(raw.ids(slot), 0, encoded.ensureIds(slot, count), 0, count);
       System.arraycopy(in, 0, out, 0, rows + 1);
+      copyWeights(raw, slot, encoded);
       return count;
     }
     long[] source = raw.ids(slot);
@@ -425,7 +434,23 @@ public final class FeatureEncoder {
       end += in[row] == in[row + 1] ? 1 : 0;
       out[row + 1] = end;
     }
+    copyWeights(raw, slot, encoded);
     return end;
+  }
+
+  /** Copies the weights of a slot that has some; 1 in the place of a row without an id. */
+  private static void copyWeights(Batch raw, int slot, Batch encoded) {
+    if (!raw.schema().slots().get(slot).weighted()) {
+      return;
+    }
+    int[] in = raw.offsets(slot);
+    int[] out = encoded.offsets(slot);
+    float[] weights = encoded.ensureWeights(slot, out[raw.size()]);
+    for (int row = 0; row < raw.size(); row++) {
+      int count = in[row + 1] - in[row];
+      Arrays.fill(weights, out[row], out[row + 1], 1);
+      System.arraycopy(raw.weights(slot), in[row], weights, out[row], count);
+    }
   }
 
   /** Sets the ids of the rows that had none and got a place. */
@@ -452,6 +477,8 @@ public final class FeatureEncoder {
    *   <li>A slot of texts takes a text, or an integer for its decimal text.
    *   <li>A slot of integers takes an integer.
    *   <li>A slot of several ids takes a {@link List} of these, or one.
+   *   <li>A slot with weights takes a {@link Map} from these to finite {@link Number}s, in its
+   *       order; those of a list, or one alone, have the weight 1.
    *   <li>A label takes a {@link Number}; without it the label is NaN.
    * </ul>
    *

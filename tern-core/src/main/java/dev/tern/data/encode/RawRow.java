@@ -49,7 +49,13 @@ record RawRow(Schema schema, List<IdEncoding> slots) {
   private void addIds(int slot, @Nullable Object value, Batch raw) {
     Slot column = schema.slots().get(slot);
     boolean text = slots.get(slot).text();
-    if (value instanceof List<?> list) {
+    if (value instanceof Map<?, ?> weights && column.weighted()) {
+      if (column.hotness() > 0 && weights.size() != column.hotness()) {
+        throw wrong(column.name(), weights, column.hotness() + " values");
+      }
+      weights.forEach((key, weight) ->
+          raw.addId(slot, id(column.name(), text, key), number(column.name(), weight)));
+    } else if (value instanceof List<?> list) {
       if (column.hotness() == 1) {
         throw wrong(column.name(), list, "one value");
       }

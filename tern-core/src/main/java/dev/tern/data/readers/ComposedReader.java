@@ -102,6 +102,9 @@ final class ComposedReader extends JoinedReader {
     int ids = offsets[rows];
     System.arraycopy(from.ids(fromSlot), 0, to.ensureIds(toSlot, ids), 0, ids);
     System.arraycopy(offsets, 0, to.offsets(toSlot), 0, rows + 1);
+    if (from.schema().slots().get(fromSlot).weighted()) {
+      System.arraycopy(from.weights(fromSlot), 0, to.ensureWeights(toSlot, ids), 0, ids);
+    }
   }
 
   /** The number of rows that every source gave; notes an error if some gave more. */
