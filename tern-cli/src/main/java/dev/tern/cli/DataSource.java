@@ -360,7 +360,11 @@ final class DataSource {
         config.format().equals("libffm"),
         libsvm.names(),
         libsvm.skipUnnamed(),
-        libsvm.ignoreValues(),
+        switch (libsvm.values()) {
+          case "ignore" -> LibsvmOptions.Values.IGNORED;
+          case "weight" -> LibsvmOptions.Values.WEIGHTS;
+          default -> LibsvmOptions.Values.ONE;
+        },
         config.text());
   }
 

@@ -37,6 +37,9 @@ final class RowPage {
       line.append(Shown.excerpt(schema.slots().get(slot).name())).append("=[");
       for (int k = batch.offsets(slot)[row]; k < batch.offsets(slot)[row + 1]; k++) {
         line.append(k == batch.offsets(slot)[row] ? "" : " ").append(batch.ids(slot)[k]);
+        if (schema.slots().get(slot).weighted()) {
+          line.append(':').append(number(batch.weights(slot)[k]));
+        }
       }
       line.append("] ");
     }
@@ -44,12 +47,13 @@ final class RowPage {
   }
 
   private static void append(StringBuilder line, String name, float value) {
-    String text =
-        Float.isNaN(value)
-            ? "missing"
-            : value == Math.rint(value) && Math.abs(value) < 1e9
-                ? Long.toString((long) value)
-                : Float.toString(value);
+    String text = Float.isNaN(value) ? "missing" : number(value);
     line.append(Shown.excerpt(name)).append('=').append(text).append(' ');
+  }
+
+  private static String number(float value) {
+    return value == Math.rint(value) && Math.abs(value) < 1e9
+        ? Long.toString((long) value)
+        : Float.toString(value);
   }
 }

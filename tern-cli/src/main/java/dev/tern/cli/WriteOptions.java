@@ -53,6 +53,7 @@ final class WriteOptions {
   /** Opens a writer; {@code file} appears once the writer is finished. */
   DataWriter create(Path file, String format, Schema schema) {
     check(file, format);
+    requireWritable(file, format, schema);
     return switch (format) {
       case "csv" ->
           CsvWriter.create(
@@ -64,6 +65,16 @@ final class WriteOptions {
       case "parquet" -> ParquetWriter.create(file, schema, layout());
       default -> throw new AssertionError(format);
     };
+  }
+
+  private static void requireWritable(Path file, String format, Schema schema) {
+    for (Slot slot : schema.slots()) {
+      if (slot.weighted() && !List.of("libsvm", "libffm").contains(format)) {
+        throw new ConfigException(
+            "%s: got values of ids as weights (data.id_values) for %s, expected libsvm or libffm, which hold them; write one of these, or give data.id_values: ignore"
+                .formatted(file, format));
+      }
+    }
   }
 
   private static DataWriter libsvm(Path file, Schema schema, LibsvmOptions options) {
@@ -172,7 +183,10 @@ final class WriteOptions {
   private static Schema oneHot(Schema schema) {
     List<Slot> slots =
         schema.slots().stream()
-            .map(slot -> slot.hotness() == 0 ? Slot.oneHot(slot.name()) : slot)
+            .map(slot ->
+                slot.hotness() == 0
+                    ? new Slot(slot.name(), 1, slot.table(), slot.weighted())
+                    : slot)
             .toList();
     return new Schema(schema.labels(), schema.dense(), slots);
   }

@@ -83,6 +83,65 @@ final class LibsvmCommandsTest {
     }
   }
 
+  /** Rows whose label is whether the value of feature 1 is above 0. */
+  private static String valued(int count) {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < count; i++) {
+      int value = i * 7919 % 13 - 6;
+      text.append(value > 0 ? "1" : "-1").append(" 1:").append(value - 0.5).append(' ');
+      text.append(20 + i % 9).append(":1\n");
+    }
+    return text.toString();
+  }
+
+  private double auc(Path train, String values) throws IOException {
+    Path config = config(train, ", id_values: " + values);
+    Result trained = tern("train", config + "", "--overwrite");
+    assertThat(trained.code()).as(trained.err()).isZero();
+    String said = trained.out();
+    int at = said.indexOf("best AUC ") + "best AUC ".length();
+    return Double.parseDouble(said.substring(at, at + 6));
+  }
+
+  @Test
+  void valuesAreWeightsOfTheirFeatures() throws IOException {
+    Path train = file("valued.svm", valued(600));
+    assertThat(auc(train, "ignore")).isBetween(0.3, 0.7);
+    assertThat(auc(train, "weight")).isGreaterThan(0.98);
+    Path out = temp.resolve("p.csv");
+    Path run = temp.resolve("run");
+    Result predicted = tern("predict", run + "", train + "", "--out", out + "", "--overwrite");
+    assertThat(predicted.code()).as(predicted.err()).isZero();
+    List<String> scores = Files.readAllLines(out);
+    int right = 0;
+    for (int i = 0; i < 600; i++) {
+      right += Float.parseFloat(scores.get(i + 1)) > 0.5 == i * 7919 % 13 - 6 > 0 ? 1 : 0;
+    }
+    assertThat(right).isGreaterThan(540);
+    Result other = tern("evaluate", run + "", train + "", "--set", "data.id_values=ignore");
+    assertThat(other.code()).isNotZero();
+    assertThat(other.err()).contains("got ids without weights, expected ids with weights");
+  }
+
+  @Test
+  void weightsAreShownConvertedAndRefusedByName() throws IOException {
+    Path svm = file("in.svm", "1 1:0.5 3:1\n0 9:-2\n");
+    String weigh = "data.id_values=weight";
+    Path back = temp.resolve("back.svm");
+    assertThat(convert(svm, back, weigh).code()).isZero();
+    assertThat(back).hasSameTextualContentAs(svm);
+    for (String name : List.of("out.csv", "out.norm", "out.raw", "out.parquet")) {
+      Path out = temp.resolve(name);
+      Result refused = convert(svm, out, weigh);
+      assertThat(refused.code()).isEqualTo(2);
+      assertThat(refused.err())
+          .contains(name + ": got values of ids as weights (data.id_values)", "libsvm or libffm");
+      assertThat(out).doesNotExist();
+    }
+    Result shown = run(List.of("data", "inspect", svm + "", "--page", "2"), weigh);
+    assertThat(shown.out()).as(shown.err()).contains("features=[1:0.5 3:1]", "features=[9:-2]");
+  }
+
   @Test
   void rowsComeBackFromEveryFormatThatHoldsThem() throws IOException {
     Path csv = file("in.csv", "y,a,c,d\n1,0.5,3,7|7\n0,,12,\n0,2,5,1\n");

@@ -67,9 +67,9 @@ public record DataConfig(
    *
    * @param names of features from 1 on or of fields from 0 on; empty where they go by numbers
    * @param skipUnnamed whether features that no column takes are left out
-   * @param ignoreValues whether values of ids are ignored
+   * @param values what values of ids are: {@code one}, {@code ignore} or {@code weight}
    */
-  public record Libsvm(List<String> names, boolean skipUnnamed, boolean ignoreValues) {}
+  public record Libsvm(List<String> names, boolean skipUnnamed, String values) {}
 
   /**
    * Norm and Raw files.
@@ -181,7 +181,7 @@ public record DataConfig(
         new Libsvm(
             s.get(DataKeys.COLUMNS),
             s.get(DataKeys.UNNAMED).equals("skip"),
-            s.get(DataKeys.ID_VALUES).equals("ignore")),
+            s.get(DataKeys.ID_VALUES)),
         new Binary(
             s.get(DataKeys.KEY_TYPE),
             s.get(DataKeys.LABEL_TYPE).equals("int"),

@@ -138,10 +138,10 @@ final class DataKeys {
   static final Key<String> ID_VALUES =
       KEYS.key(
               "data.id_values",
-              Kind.Choice.of("one", "ignore"),
+              Kind.Choice.of("one", "ignore", "weight"),
               "one",
-              "Values of features that are ids: 1 (a feature with 0 is absent), or any, which are"
-                  + " ignored.")
+              "Values of features that are ids: 1; or any, which are ignored or are the weights by"
+                  + " which embeddings are multiplied. A feature with 0 is absent.")
           .when(FORMAT, "libsvm", "libffm")
           .reading();
   static final Key<String> KEY_TYPE =

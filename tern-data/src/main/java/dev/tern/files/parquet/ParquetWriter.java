@@ -78,6 +78,7 @@ public final class ParquetWriter implements DataWriter {
                 + " twice, expected distinct names; rename the label, dense number or slot");
       }
     }
+    WriterChecks.requireUnweighted(file, schema, "parquet");
     return new ParquetWriter(file, schema, layout);
   }
 

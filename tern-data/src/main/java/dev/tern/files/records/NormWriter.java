@@ -39,6 +39,7 @@ public final class NormWriter implements DataWriter {
     if (keys == KeyType.I32) {
       throw new IllegalArgumentException("norm: got keys I32, expected U32 or I64");
     }
+    WriterChecks.requireUnweighted(file, schema, "norm");
     return new NormWriter(file, schema, check, keys);
   }
 

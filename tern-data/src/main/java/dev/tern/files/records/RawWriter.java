@@ -32,6 +32,7 @@ public final class RawWriter implements DataWriter {
 
   /** Starts a file; where {@link RawOptions#rows} is given, that many rows must be written. */
   public static RawWriter create(Path file, RawOptions options) {
+    WriterChecks.requireUnweighted(file, options.schema(), "raw");
     return new RawWriter(file, options);
   }
 

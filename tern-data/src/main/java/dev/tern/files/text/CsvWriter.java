@@ -57,6 +57,7 @@ public final class CsvWriter implements DataWriter {
                   + " of one field, such as ','")
               .formatted(file, delimiter));
     }
+    WriterChecks.requireUnweighted(file, schema, "csv");
     return new CsvWriter(file, schema, delimiter.charAt(0));
   }
 

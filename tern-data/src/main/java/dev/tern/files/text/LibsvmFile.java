@@ -36,6 +36,11 @@ final class LibsvmFile implements RowSource {
   /** The value last read. */
   private float value;
 
+  /** What stands for an id that needs no look at its value; no byte where values are weights. */
+  private final int one;
+
+  private final boolean weighs;
+
   /** Ids of the row so far in the slot of {@link #everything}, the last of them, their order. */
   private int ids;
 
@@ -59,6 +64,8 @@ final class LibsvmFile implements RowSource {
     denseDim = named.dense().size();
     everything = columns.field(0);
     seen = new long[denseDim];
+    weighs = options.values() == LibsvmOptions.Values.WEIGHTS;
+    one = weighs ? Integer.MAX_VALUE : '1';
   }
 
   static LibsvmFile open(
@@ -214,7 +221,7 @@ final class LibsvmFile implements RowSource {
     long feature = numbers.integer();
     int dense = field < 0 ? -1 : columns.dense(field, feature);
     int slot = field < 0 ? -1 : columns.slot(field);
-    if (dense < 0 && slot >= 0 && bytes[at] == '1' && endsWord(bytes[at + 1])) {
+    if (dense < 0 && slot >= 0 && bytes[at] == one && endsWord(bytes[at + 1])) {
       addId(batch, slot, feature, start);
       return at + 1;
     }
@@ -266,16 +273,30 @@ final class LibsvmFile implements RowSource {
     if (value == 0) {
       return;
     }
-    if (value != 1 && !(options.ignoreValues() && Float.isFinite(value))) {
+    boolean any = options.values() != LibsvmOptions.Values.ONE;
+    if (value != 1 && !(any && Float.isFinite(value))) {
       throw fault(
           from,
-          "got %s, expected the value 1, as ids have no weights; make it a dense column, or have values ignored"
-              .formatted(input.quoted(from, to)));
+          any
+              ? "got %s, expected a finite value; mend the line".formatted(input.quoted(from, to))
+              : "got %s, expected the value 1, as ids have no weights; make it a dense column, or give data.id_values: weight or ignore"
+                  .formatted(input.quoted(from, to)));
     }
-    addId(batch, slot, feature, from);
+    if (weighs) {
+      requireNext(feature, from);
+      batch.addId(slot, feature, value);
+    } else {
+      addId(batch, slot, feature, from);
+    }
   }
 
   private void addId(Batch batch, int slot, long id, int from) {
+    requireNext(id, from);
+    batch.addId(slot, id);
+  }
+
+  /** Notes an id of a row without fields, whose ids must be distinct. */
+  private void requireNext(long id, int from) {
     if (!options.fields()) {
       if (ids > 0 && Long.compareUnsigned(id, lastId) <= 0) {
         if (id == lastId) {
@@ -286,7 +307,6 @@ final class LibsvmFile implements RowSource {
       ids++;
       lastId = id;
     }
-    batch.addId(slot, id);
   }
 
   /** Of ids in any order each must be there once. */

@@ -20,17 +20,23 @@ import java.util.List;
  * @param fields whether features have fields, as in LIBFFM
  * @param names names that may stand for numbers: of features from 1 on, or of fields from 0 on
  * @param skipUnnamed features that no column takes are left out; false: each is a fault
- * @param ignoreValues ids are taken whatever their value but 0; false: one other than 0 and 1,
- *     which a slot cannot keep, is a fault
+ * @param values what the values of ids mean; an id with the value 0 is one that the row does not
+ *     have
  * @param text what the lines are written in, and how many at the beginning are no records; its sign
  *     of comments is none, as comments begin with {@code #} here
  */
 public record LibsvmOptions(
-    boolean fields,
-    List<String> names,
-    boolean skipUnnamed,
-    boolean ignoreValues,
-    TextOptions text) {
+    boolean fields, List<String> names, boolean skipUnnamed, Values values, TextOptions text) {
+  /** What the values of ids mean. */
+  public enum Values {
+    /** All are 1; another one, which a slot without weights cannot keep, is a fault. */
+    ONE,
+    /** Nothing. */
+    IGNORED,
+    /** They are weights: the slots have {@link Slot#weighted}. */
+    WEIGHTS
+  }
+
   /** The slot that takes the query of a line. */
   static final String QUERY = "qid";
 
@@ -45,39 +51,59 @@ public record LibsvmOptions(
   }
 
   /** Lines of UTF-8 that are all records. */
-  public LibsvmOptions(
-      boolean fields, List<String> names, boolean skipUnnamed, boolean ignoreValues) {
-    this(fields, names, skipUnnamed, ignoreValues, TextOptions.DEFAULT);
+  public LibsvmOptions(boolean fields, List<String> names, boolean skipUnnamed, Values values) {
+    this(fields, names, skipUnnamed, values, TextOptions.DEFAULT);
   }
 
   /** Features without fields, known by their numbers. */
   public static LibsvmOptions libsvm() {
-    return new LibsvmOptions(false, List.of(), false, false);
+    return new LibsvmOptions(false, List.of(), false, Values.ONE);
   }
 
   /** Features with fields, known by their numbers. */
   public static LibsvmOptions libffm() {
-    return new LibsvmOptions(true, List.of(), false, false);
+    return new LibsvmOptions(true, List.of(), false, Values.ONE);
   }
 
   /** These options with names for features from 1 on, or for fields from 0 on. */
   public LibsvmOptions withNames(List<String> names) {
-    return new LibsvmOptions(fields, names, skipUnnamed, ignoreValues, text);
+    return new LibsvmOptions(fields, names, skipUnnamed, values, text);
   }
 
   /** These options, and features that no column takes are left out. */
   public LibsvmOptions skippingUnnamed() {
-    return new LibsvmOptions(fields, names, true, ignoreValues, text);
+    return new LibsvmOptions(fields, names, true, values, text);
   }
 
   /** These options, and ids are taken whatever their value. */
   public LibsvmOptions ignoringValues() {
-    return new LibsvmOptions(fields, names, skipUnnamed, true, text);
+    return with(Values.IGNORED);
+  }
+
+  /** These options, and values of ids are their weights. */
+  public LibsvmOptions weighing() {
+    return with(Values.WEIGHTS);
+  }
+
+  private LibsvmOptions with(Values other) {
+    return new LibsvmOptions(fields, names, skipUnnamed, other, text);
+  }
+
+  /** The schema of rows that are read as {@code columns}: with weights where values are such. */
+  Schema schema(Schema columns) {
+    if (values != Values.WEIGHTS) {
+      return columns;
+    }
+    List<Slot> slots =
+        columns.slots().stream()
+            .map(slot -> !fields && slot.name().equals(QUERY) ? slot : Slot.weighted(slot.name()))
+            .toList();
+    return new Schema(columns.labels(), columns.dense(), slots);
   }
 
   /** These options for lines as {@code options} say. */
   public LibsvmOptions withText(TextOptions options) {
-    return new LibsvmOptions(fields, names, skipUnnamed, ignoreValues, options);
+    return new LibsvmOptions(fields, names, skipUnnamed, values, options);
   }
 
   /**

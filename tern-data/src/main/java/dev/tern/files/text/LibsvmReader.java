@@ -1,6 +1,7 @@
 package dev.tern.files.text;
 
 import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
 import dev.tern.files.Columns;
 import dev.tern.files.FileColumn;
 import dev.tern.files.ReadPolicy;
@@ -17,9 +18,9 @@ import java.util.OptionalLong;
  * may start at 0 or 1 and stand in any order.
  *
  * <p>A dense number that a line does not have is 0, as these libraries take it; {@code nan} says
- * missing. An id must have the value 1; with the value 0 the row does not have it. A label of -1 is
- * read as 0 where labels are 0 or 1. Without fields a line has each feature once. Faults name file,
- * line and byte offset.
+ * missing. An id must have the value 1, or {@link LibsvmOptions} say what other values mean; with
+ * the value 0 the row does not have it. A label of -1 is read as 0 where labels are 0 or 1. Without
+ * fields a line has each feature once. Faults name file, line and byte offset.
  */
 public final class LibsvmReader {
   private static final int LOOK = 1000;
@@ -49,7 +50,8 @@ public final class LibsvmReader {
       List<Path> files, LibsvmOptions options, Columns columns, ReadPolicy policy) {
     Columns wanted = policy.read(columns);
     requireIds(wanted);
-    LibsvmColumns found = new LibsvmColumns(wanted.schema(), options);
+    Schema schema = options.schema(wanted.schema());
+    LibsvmColumns found = new LibsvmColumns(schema, options);
     List<Path> sound =
         FileSequence.sound(
             FileSequence.requireFiles(files),
@@ -59,7 +61,7 @@ public final class LibsvmReader {
               options.lines(file).close();
             });
     return FileSequence.open(
-        wanted.schema(),
+        schema,
         sound,
         OptionalLong.empty(),
         policy,

@@ -17,7 +17,8 @@ import java.util.stream.IntStream;
  * in ascending order as LIBSVM wants them, lose the order they had.
  *
  * <p>Numbers have the fewest digits that read back to the same float, a missing one is {@code nan},
- * ids are unsigned decimals with the value 1. What the notation cannot hold is refused: without
+ * ids are unsigned decimals with the value 1 or, in a slot with weights, their weight; an id with
+ * the weight 0 is left out, as readers take it. What the notation cannot hold is refused: without
  * fields an id that a row has twice, or that is the number of a dense column.
  */
 public final class LibsvmWriter implements DataWriter {
@@ -34,6 +35,7 @@ public final class LibsvmWriter implements DataWriter {
   private final int[] order;
 
   private long[] sorted = new long[64];
+  private float[] sortedWeights = new float[64];
   private long rows;
 
   private LibsvmWriter(Path file, Schema schema, LibsvmOptions options) {
@@ -103,6 +105,9 @@ public final class LibsvmWriter implements DataWriter {
       int place = columns.field(columns.slotFields[slot]);
       int to = batch.offsets(slot)[row + 1];
       for (int i = batch.offsets(slot)[row]; i < to; i++) {
+        if (weight(batch, slot, i) == 0) {
+          continue;
+        }
         int dense = columns.dense(place, ids[i]);
         if (dense >= 0) {
           throw taken(ids[i], dense, "give the column a field of its own");
@@ -111,8 +116,22 @@ public final class LibsvmWriter implements DataWriter {
         text.putUnsigned(columns.slotFields[slot]);
         text.putByte(':');
         text.putUnsigned(ids[i]);
-        text.putBytes(ONE);
+        putWeight(weight(batch, slot, i));
       }
+    }
+  }
+
+  private static float weight(Batch batch, int slot, int position) {
+    float[] weights = batch.weights(slot);
+    return weights.length == 0 ? 1 : weights[position];
+  }
+
+  private void putWeight(float weight) {
+    if (weight == 1) {
+      text.putBytes(ONE);
+    } else {
+      text.putByte(':');
+      text.putNumber(weight);
     }
   }
 
@@ -159,9 +178,11 @@ public final class LibsvmWriter implements DataWriter {
         }
         putDense(batch, row, order[dense]);
       }
-      text.putByte(' ');
-      text.putUnsigned(id);
-      text.putBytes(ONE);
+      if (sortedWeights[i] != 0) {
+        text.putByte(' ');
+        text.putUnsigned(id);
+        putWeight(sortedWeights[i]);
+      }
     }
     for (; dense < order.length; dense++) {
       putDense(batch, row, order[dense]);
@@ -186,12 +207,17 @@ public final class LibsvmWriter implements DataWriter {
     int count = batch.offsets(slot)[row + 1] - from;
     if (sorted.length < count) {
       sorted = new long[2 * count];
+      sortedWeights = new float[2 * count];
     }
     long[] ids = batch.ids(slot);
     for (int i = 0; i < count; i++) {
       sorted[i] = ids[from + i] ^ Long.MIN_VALUE;
     }
     Arrays.sort(sorted, 0, count);
+    for (int i = 0; i < count; i++) {
+      int place = Arrays.binarySearch(sorted, 0, count, ids[from + i] ^ Long.MIN_VALUE);
+      sortedWeights[place] = weight(batch, slot, from + i);
+    }
     return count;
   }
 

@@ -20,6 +20,27 @@ public final class WriterChecks {
           "write: got a batch of %s, expected %s as the writer was created with"
               .formatted(shape(got), shape(expected)));
     }
+    for (int s = 0; s < got.slotCount(); s++) {
+      if (got.slots().get(s).weighted() != expected.slots().get(s).weighted()) {
+        throw new IllegalArgumentException(
+            "write: got a batch whose slot %s has %s, expected %s as the writer was created with"
+                .formatted(
+                    got.slots().get(s).name(),
+                    got.slots().get(s).weighted() ? "weights" : "no weights",
+                    expected.slots().get(s).weighted() ? "weights" : "none"));
+      }
+    }
+  }
+
+  /** Refuses slots with weights for a format that cannot hold them. */
+  public static void requireUnweighted(Path file, Schema schema, String format) {
+    for (Slot slot : schema.slots()) {
+      if (slot.weighted()) {
+        throw new IllegalArgumentException(
+            "%s: got slot %s, whose ids have weights, expected ids alone, as %s holds no weights; write libsvm or libffm"
+                .formatted(file, slot.name(), format));
+      }
+    }
   }
 
   private static String shape(Schema schema) {

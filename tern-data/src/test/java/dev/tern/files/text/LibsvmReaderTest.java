@@ -172,6 +172,44 @@ final class LibsvmReaderTest {
     assertFault("1 2:nan\n", SVM.ignoringValues(), IDS, "got \"2:nan\"");
   }
 
+  /** Ids and weights of a text, row after row. */
+  private String weighed(String text, LibsvmOptions options, Columns columns) {
+    StringBuilder found = new StringBuilder();
+    try (DataReader reader = LibsvmReader.open(List.of(file(text)), options, columns);
+        Batch batch = reader.next().orElseThrow()) {
+      for (int row = 0; row < batch.size(); row++) {
+        for (int slot = 0; slot < batch.schema().slotCount(); slot++) {
+          boolean weighted = batch.schema().slots().get(slot).weighted();
+          for (int i = batch.offsets(slot)[row]; i < batch.offsets(slot)[row + 1]; i++) {
+            found.append(batch.ids(slot)[i]);
+            found.append(weighted ? ":" + batch.weights(slot)[i] : "").append(' ');
+          }
+        }
+        found.append("/ ");
+      }
+    }
+    return found.toString();
+  }
+
+  @Test
+  void valuesOfIdsAreTheirWeightsWhereAsked() {
+    LibsvmOptions weighing = SVM.weighing();
+    assertThat(weighed("1 2:0.5 5:1 7:-3\n0\n1 2:0 3:1e-3\n0 9:2 4:1 1:-0\n", weighing, IDS))
+        .isEqualTo("2:0.5 5:1.0 7:-3.0 / / 3:0.001 / 9:2.0 4:1.0 / ");
+    Columns query = columns(List.of("1"), "features", "qid");
+    assertThat(weighed("1 qid:3 1:5 2:0.5 5:1\n", weighing, query)).isEqualTo("2:0.5 5:1.0 3 / ");
+    Columns fields = columns(List.of("3"), "1", "2");
+    assertThat(weighed("1 1:7:0.5 1:7:2 2:9:1 3:3:4\n", FFM.weighing(), fields))
+        .isEqualTo("7:0.5 7:2.0 9:1.0 / ");
+    for (String value : List.of("nan", "inf", "-inf", "1e40")) {
+      assertFault("1 2:" + value + "\n", weighing, IDS, "expected a finite value");
+    }
+    assertFault("1 2:0.5 2:1\n", weighing, IDS, "got \"2:1\", a feature that the line has");
+    assertFault("1 2:0.5 1:1 2:0.5\n", weighing, IDS, "got the feature 2 twice");
+    assertFault("1 2:\n", weighing, IDS, "got \"2:\"");
+    assertFault("1 2:0.5x\n", weighing, IDS, "got \"2:0.5x\"");
+  }
+
   @Test
   void featuresOfNoColumnAreFaultsOrSkipped() {
     Columns dense = columns(List.of("1"));
@@ -433,7 +471,8 @@ final class LibsvmReaderTest {
           bytes[at] = (byte) value;
         }
         Path file = file("in.svm", bytes);
-        for (LibsvmOptions options : List.of(SVM, SVM.skippingUnnamed().ignoringValues())) {
+        for (LibsvmOptions options :
+            List.of(SVM, SVM.skippingUnnamed().ignoringValues(), SVM.weighing())) {
           try {
             assertThat(read(file, options, columns, ReadPolicy.STRICT).size()).isLessThan(6);
           } catch (DataException e) {

@@ -6,18 +6,28 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.tern.base.DataException;
+import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.files.Columns;
+import dev.tern.files.DataWriter;
+import dev.tern.files.KeyType;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.Rows;
+import dev.tern.files.parquet.ParquetLayout;
+import dev.tern.files.parquet.ParquetWriter;
+import dev.tern.files.records.NormCheck;
+import dev.tern.files.records.NormWriter;
+import dev.tern.files.records.RawOptions;
+import dev.tern.files.records.RawWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -183,5 +193,72 @@ final class LibsvmWriterTest {
         .isThrownBy(() -> LibsvmWriter.create(file, unlabelled, LibsvmOptions.libsvm()))
         .withMessageContaining("got 0 labels, expected one a row");
     assertThat(folder).isEmptyDirectory();
+  }
+
+  private String weights(Path file, LibsvmOptions options, Columns columns) {
+    StringBuilder found = new StringBuilder();
+    try (DataReader reader = LibsvmReader.open(List.of(file), options.weighing(), columns);
+        Batch batch = reader.next().orElseThrow()) {
+      for (int i = 0; i < batch.idCount(0); i++) {
+        found.append(batch.ids(0)[i]).append(':').append(batch.weights(0)[i]).append(' ');
+      }
+    }
+    return found.toString();
+  }
+
+  @Test
+  void weightsAreWrittenAndReadBack() {
+    for (boolean fields : new boolean[] {false, true}) {
+      LibsvmOptions options = fields ? LibsvmOptions.libffm() : LibsvmOptions.libsvm();
+      String slot = fields ? "0" : "features";
+      Schema schema = new Schema(List.of("y"), List.of(), List.of(Slot.weighted(slot)));
+      Batch batch = new Batch(schema, 1);
+      batch.setLabel(0, 1);
+      batch.addId(0, -1, 0.1f);
+      batch.addId(0, 5, 1);
+      batch.addId(0, 3, -2.5e-7f);
+      batch.addId(0, 4, 0);
+      batch.endRow();
+      Path file = folder.resolve("weights" + fields);
+      try (LibsvmWriter writer = LibsvmWriter.create(file, schema, options)) {
+        writer.write(batch);
+        writer.finish();
+      }
+      assertThat(file)
+          .content()
+          .isEqualTo(
+              fields
+                  ? "1 0:18446744073709551615:0.1 0:5:1 0:3:-2.5E-7\n"
+                  : "1 3:-2.5E-7 5:1 18446744073709551615:0.1\n");
+      assertThat(weights(file, options, Columns.of(schema)))
+          .isEqualTo(fields ? "-1:0.1 5:1.0 3:-2.5E-7 " : "3:-2.5E-7 5:1.0 -1:0.1 ");
+    }
+  }
+
+  @Test
+  void formatsWithoutWeightsRefuseThemByName() {
+    Schema schema = new Schema(List.of("y"), List.of(), List.of(Slot.weighted("w")));
+    Path file = folder.resolve("out");
+    Schema fixed = new Schema(List.of("y"), List.of(), List.of(new Slot("w", 1, "w", true)));
+    List<Supplier<DataWriter>> writers =
+        List.of(
+            () -> CsvWriter.create(file, schema, CsvOptions.csv()),
+            () -> NormWriter.create(file, schema, NormCheck.SUM, KeyType.I64),
+            () -> RawWriter.create(file, RawOptions.floats(fixed)),
+            () -> ParquetWriter.create(file, schema, ParquetLayout.DEFAULT));
+    for (Supplier<DataWriter> writer : writers) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(writer::get)
+          .withMessageContaining("out: got slot w, whose ids have weights, expected ids alone")
+          .withMessageContaining("write libsvm or libffm");
+    }
+    assertThat(file).doesNotExist();
+    Schema plain = new Schema(List.of("y"), List.of(), List.of(Slot.ragged("w")));
+    try (LibsvmWriter writer = LibsvmWriter.create(file, plain, LibsvmOptions.libsvm())) {
+      Batch batch = new Batch(schema, 1);
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> writer.write(batch))
+          .withMessageContaining("got a batch whose slot w has weights, expected none");
+    }
   }
 }
