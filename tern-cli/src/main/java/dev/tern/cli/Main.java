@@ -53,7 +53,7 @@ public final class Main {
 
   /** Runs the command and exits with its code: 0 success, 1 failure, 2 wrong usage. */
   public static void main(String[] args) {
-    hideIncubatorWarning();
+    StandardError.take();
     PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
     PrintWriter err = new PrintWriter(System.err, true, System.err.charset());
     int code = 1;
@@ -104,17 +104,6 @@ public final class Main {
       return parser.apply(text);
     } catch (NumberFormatException e) {
       throw new TypeConversionException("got " + text + ", expected " + expected);
-    }
-  }
-
-  /**
-   * Erases the JVM's line about the incubating vector module from the terminal. It comes before any
-   * other output, and no option of the JVM turns it off.
-   */
-  private static void hideIncubatorWarning() {
-    if (Boolean.getBoolean("tern.terminal")) {
-      System.err.print("\u001b[1A\u001b[2K");
-      System.err.flush();
     }
   }
 }
