@@ -101,7 +101,8 @@ final class ModelKeys {
               "features",
               "What a factorization machine pairs: all features of a row, or the sums of the"
                   + " features of each column.")
-          .when(MODEL, "fm", "deepfm");
+          .when(MODEL, "fm", "deepfm")
+          .before("slots");
   static final Key<String> COMBINER =
       KEYS.key(
           "model.combiner",

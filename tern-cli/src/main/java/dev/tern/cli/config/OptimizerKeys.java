@@ -66,7 +66,13 @@ final class OptimizerKeys {
             "adam");
     beta = add("beta", FACTOR, 0.0, "Beta of FTRL.", "ftrl");
     l1 = add("l1", FACTOR, 0.0, "L1 of FTRL.", "ftrl");
-    l2 = add("l2", FACTOR, 0.0, "L2 of FTRL.", "ftrl");
+    l2 =
+        add(
+            "l2",
+            FACTOR,
+            0.0,
+            "L2 of FTRL, as part of its rule; train.l2 adds to the gradient before it.",
+            "ftrl");
   }
 
   /** Of a section with an optimizer always. */

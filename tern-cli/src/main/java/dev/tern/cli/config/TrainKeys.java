@@ -66,7 +66,14 @@ final class TrainKeys {
           .when(SCHEDULE, "warmup-decay");
   static final Key<Double> WEIGHT_L2 =
       KEYS.key(
-          "train.l2", Kind.FACTOR, 0.0, "Factor of half the sum of squared weights in the loss.");
+          "train.l2",
+          Kind.FACTOR,
+          0.0,
+          "Share of each weight that is added to its gradient after clipping: of dense weights and"
+              + " biases, and of the embedding rows of the batch. It is that of half the sum of"
+              + " squares in the loss, without rows that the batch lacks. Optimizers scale it like"
+              + " the gradient; train.weight_decay is apart from it, and ftrl's own l2 adds to"
+              + " it.");
   static final Key<Double> WEIGHT_DECAY =
       KEYS.key(
           "train.weight_decay",

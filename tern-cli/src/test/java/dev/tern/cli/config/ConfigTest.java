@@ -12,16 +12,21 @@ import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.files.text.TextOptions;
+import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.train.TrainOptions;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -633,5 +638,31 @@ final class ConfigTest {
     String yaml = "data: {columns: [" + YamlText.quote(text) + "]}\n";
     Raw read = YamlFile.read(yaml, "x").get("data.columns");
     assertThat(((Raw.Sequence) read).items()).extracting(Raw.Scalar::text).containsExactly(text);
+  }
+
+  @Test
+  void factorizationMachinesPairFeaturesAndThoseOfEarlierBuildsSlots(@TempDir Path temp)
+      throws IOException {
+    String text =
+        """
+        data: {format: libsvm, train: a.svm}
+        model: {type: TYPE}
+        run: {dir: run}
+        """;
+    for (String type : List.of("fm", "deepfm", "dcn")) {
+      Path file = Files.writeString(temp.resolve(type), text.replace("TYPE", type));
+      ModelConfig.Pairs standard =
+          type.equals("dcn") ? ModelConfig.Pairs.SLOTS : ModelConfig.Pairs.FEATURES;
+      assertThat(Config.load(file, List.of()).model().pairs()).isEqualTo(standard);
+      assertThat(Config.loadEarlier(file).model().pairs()).isEqualTo(ModelConfig.Pairs.SLOTS);
+      Config resumed = Config.loadResumed(file, List.of(), _ -> Optional.of(file));
+      assertThat(resumed.model().pairs()).isEqualTo(ModelConfig.Pairs.SLOTS);
+      Path written = Files.writeString(temp.resolve(type + "-written"), resumed.yaml());
+      assertThat(Config.load(written, List.of()).model()).isEqualTo(resumed.model());
+    }
+    Path dcn = temp.resolve("dcn");
+    assertThatThrownBy(() -> Config.load(dcn, List.of("model.pairs=features")))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("model.pairs");
   }
 }
