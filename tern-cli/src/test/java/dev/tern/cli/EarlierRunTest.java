@@ -48,11 +48,12 @@ final class EarlierRunTest {
   }
 
   private Config config() {
-    return Config.load(
-        folder.resolve("config.yaml"),
+    Path file = folder.resolve("config.yaml");
+    return Config.loadResumed(
+        file,
         List.of(
-            "data.train=" + folder.resolve("train.csv"),
-            "data.eval=" + folder.resolve("test.csv")));
+            "data.train=" + folder.resolve("train.csv"), "data.eval=" + folder.resolve("test.csv")),
+        _ -> Optional.of(file));
   }
 
   @Test
