@@ -149,6 +149,32 @@ final class LauncherTest {
   }
 
   @Test
+  void aFirstBuildSaysWhatItDoesAndAFailedOneWhatToMend() throws Exception {
+    Files.delete(root.resolve("tern-cli/target/built"));
+    Path bin = Files.createDirectory(temp.resolve("bin"));
+    Path maven =
+        Files.writeString(
+            bin.resolve("mvn"),
+            """
+            #!/bin/sh
+            echo "[INFO] Building Tern Core"
+            echo "[ERROR] Could not transfer artifact a:b:1 from central"
+            exit 1
+            """);
+    assertThat(maven.toFile().setExecutable(true)).isTrue();
+    String path = bin + File.pathSeparator + System.getenv("PATH");
+    Ended ended = run(Map.of("PATH", path), "--version");
+    assertThat(ended.code()).isEqualTo(1);
+    assertThat(ended.out()).isEmpty();
+    assertThat(ended.err().lines())
+        .satisfiesExactly(
+            first -> assertThat(first).contains("first use: Maven compiles", "one to two minutes"),
+            fault -> assertThat(fault).startsWith("[ERROR] Could not transfer"),
+            advice -> assertThat(advice).contains("proxies and mirrors from ~/.m2/settings.xml"),
+            last -> assertThat(last).contains("the build failed", "target/build.log"));
+  }
+
+  @Test
   void signalsReachTheRunWhichKeepsWhatItTrained() throws Exception {
     Path config =
         Files.writeString(
