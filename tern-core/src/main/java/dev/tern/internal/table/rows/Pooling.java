@@ -17,13 +17,13 @@ public final class Pooling {
   private final TableConfig config;
   private final InitialRows initial;
   private final RowReads loops;
-  private final PairSums pairs;
+  private final BagPairs pairs;
 
   public Pooling(TableConfig config, InitialRows initial, RowReads loops) {
     this.config = config;
     this.initial = initial;
     this.loops = loops;
-    pairs = new PairSums(loops);
+    pairs = new BagPairs(loops);
   }
 
   /** Pools bags {@code [from, to)}, after {@link PooledBags#check}. */

@@ -51,7 +51,7 @@ public final class RowParts {
   }
 
   /**
-   * Sets where the pair sums of bags lie, or their gradients, as {@link PairSums} has them: the
+   * Sets where the pair sums of bags lie, or their gradients, as {@link BagPairs} has them: the
    * address for bag 0, and the floats from one bag to the next, 1 or more.
    */
   public void setPairs(long first, long stride) {

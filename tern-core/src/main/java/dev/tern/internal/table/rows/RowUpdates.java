@@ -20,7 +20,7 @@ public final class RowUpdates {
   private final RowSlabs slabs;
   private final UpdateLoops loops = UpdateLoops.fastest();
   private final RowSteps steps;
-  private final PairSums pairs;
+  private final BagPairs pairs;
 
   /** Whether the gradients of pair sums in the step at hand may be other than 0. */
   private boolean pairing;
@@ -56,7 +56,7 @@ public final class RowUpdates {
     trashBytes = RowLayout.rowBytes(config);
     others = new OptimizerStep(config.optimizer(), config.width(), 0);
     steps = new RowSteps(config, trash + trashBytes);
-    pairs = PairSums.fastest(config);
+    pairs = BagPairs.fastest(config);
   }
 
   /** Bytes for the sums, for {@link #trash}, and for {@link RowSteps}. */

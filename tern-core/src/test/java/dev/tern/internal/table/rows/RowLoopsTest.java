@@ -221,7 +221,7 @@ final class RowLoopsTest {
         width,
         count,
         (loops, d) -> {
-          PairSums pairs = new PairSums(RowReads.of(loops.vectors, storage));
+          BagPairs pairs = new BagPairs(RowReads.of(loops.vectors, storage));
           pairs.pool(d.lookup, weighted, 0, bags, d.parts(begin));
           MatrixBlock sums = d.block(d.grads).rows(1, count);
           pairs.addGradients(d.lookup, d.parts(begin), sums);

@@ -9,12 +9,12 @@ import dev.tern.internal.memory.Memory;
 import jdk.incubator.vector.FloatVector;
 
 /**
- * The loops of {@link PairSums} on {@link VectorRows#LANES} columns from column {@code j} on, with
+ * The loops of {@link BagPairs} on {@link VectorRows#LANES} columns from column {@code j} on, with
  * the same operations for each element. Each encoding has a loop of its own, as {@link VectorRows}
  * says.
  */
-final class VectorPairSums {
-  private VectorPairSums() {}
+final class VectorBagPairs {
+  private VectorBagPairs() {}
 
   static void pool(RowLookup lookup, PooledBags bags, RowParts out, MatrixBlock vectors, int j) {
     for (int b = vectors.from; b < vectors.to; b++) {

@@ -17,16 +17,16 @@ import dev.tern.internal.memory.Memory;
  * factors 1 have the sum 2 * 3 + (2 + 3) * 5 = 31. A bag of one row has the sum 0 and the gradient
  * 0. Columns are added in order, so the bits do not depend on the length of vectors.
  */
-final class PairSums {
+final class BagPairs {
   private final RowReads reads;
 
-  PairSums(RowReads reads) {
+  BagPairs(RowReads reads) {
     this.reads = reads;
   }
 
   /** For the rows of a table, with vectors if this process has them. */
-  static PairSums fastest(TableConfig config) {
-    return new PairSums(RowReads.fastest(config));
+  static BagPairs fastest(TableConfig config) {
+    return new BagPairs(RowReads.fastest(config));
   }
 
   /** Writes the sums of bags {@code [from, to)} to {@link RowParts#pairsAt}. */
@@ -42,10 +42,10 @@ final class PairSums {
     int j = vectors.begin;
     for (; j <= vectors.end - lanes; j += lanes) {
       switch (reads.form) {
-        case F32 -> VectorPairSums.pool(lookup, bags, out, vectors, j);
-        case F16 -> VectorPairSums.poolF16(lookup, bags, out, vectors, j);
-        case BF16 -> VectorPairSums.poolBf16(lookup, bags, out, vectors, j);
-        case INT8 -> VectorPairSums.poolInt8(reads.scaleAt, lookup, bags, out, vectors, j);
+        case F32 -> VectorBagPairs.pool(lookup, bags, out, vectors, j);
+        case F16 -> VectorBagPairs.poolF16(lookup, bags, out, vectors, j);
+        case BF16 -> VectorBagPairs.poolBf16(lookup, bags, out, vectors, j);
+        case INT8 -> VectorBagPairs.poolInt8(reads.scaleAt, lookup, bags, out, vectors, j);
       }
     }
     for (; j < vectors.end; j++) {
@@ -84,9 +84,9 @@ final class PairSums {
     int j = vectors.begin;
     for (; j <= vectors.end - lanes; j += lanes) {
       switch (reads.form) {
-        case F32 -> VectorPairSums.addGradients(lookup, gradients, sums, j);
-        case F16 -> VectorPairSums.addGradientsF16(lookup, gradients, sums, j);
-        case BF16 -> VectorPairSums.addGradientsBf16(lookup, gradients, sums, j);
+        case F32 -> VectorBagPairs.addGradients(lookup, gradients, sums, j);
+        case F16 -> VectorBagPairs.addGradientsF16(lookup, gradients, sums, j);
+        case BF16 -> VectorBagPairs.addGradientsBf16(lookup, gradients, sums, j);
         case INT8 -> throw new IllegalStateException("pair sums: got a table for reading alone");
       }
     }
