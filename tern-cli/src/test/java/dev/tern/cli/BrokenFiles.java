@@ -271,7 +271,7 @@ final class BrokenFiles {
         bad(
             "Parquet: a file of another format",
             in -> train(in, rows(in), "data.format=parquet"),
-            "rows.csv: footer: got a file that does not end with PAR1"),
+            "that does not end with PAR1, expected a Parquet file"),
         bad(
             "Parquet: a broken _metadata.json",
             in -> {

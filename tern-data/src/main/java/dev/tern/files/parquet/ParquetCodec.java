@@ -8,6 +8,9 @@ import io.airlift.compress.v3.zstd.ZstdJavaDecompressor;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.zip.GZIPInputStream;
 import org.apache.parquet.format.CompressionCodec;
 import org.brotli.dec.BrotliInputStream;
@@ -20,7 +23,10 @@ import org.jspecify.annotations.Nullable;
 final class ParquetCodec {
   private static final int BROTLI_FREE = 8 << 20;
   private static final String REWRITE =
-      "; write the file with SNAPPY, ZSTD, LZ4_RAW, GZIP or BROTLI";
+      "; write the file with SNAPPY, ZSTD, LZ4_RAW, LZ4, GZIP or BROTLI";
+
+  private static final VarHandle BIG_INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
 
   private @Nullable SnappyJavaDecompressor snappy;
   private @Nullable Lz4JavaDecompressor lz4;
@@ -37,12 +43,11 @@ final class ParquetCodec {
         switch (codec) {
           case UNCOMPRESSED -> size == length;
           case SNAPPY -> size <= 32L * length + 64;
-          case LZ4_RAW -> size <= 256L * length + 64;
+          case LZ4_RAW, LZ4 -> size <= 256L * length + 64;
           case GZIP -> size <= 1040L * length + 64;
           case ZSTD -> size <= (length / 4 + 1L) << 17 && zstdSize(source, from, length, size);
           case BROTLI -> size <= BROTLI_FREE + 4096L * length;
-          case LZO, LZ4 ->
-              throw new DataException("got codec " + codec + ", expected another" + REWRITE);
+          case LZO -> throw new DataException("got codec LZO, expected another" + REWRITE);
         };
     if (!possible) {
       throw new DataException(
@@ -99,7 +104,8 @@ final class ParquetCodec {
             case ZSTD -> zstd().decompress(source, from, length, target, at, size);
             case GZIP -> gunzip(source, from, length, target, at, size);
             case BROTLI -> unbrotli(source, from, length, target, at, size);
-            case LZO, LZ4 -> throw new DataException("got codec " + codec + REWRITE);
+            case LZ4 -> unLz4(source, from, length, target, at, size);
+            case LZO -> throw new DataException("got codec LZO, expected another" + REWRITE);
           };
     } catch (DataException e) {
       throw e;
@@ -114,6 +120,50 @@ final class ParquetCodec {
       throw new DataException(
           "got " + got + " bytes from " + codec + ", expected " + size + ParquetFile.REWRITE);
     }
+  }
+
+  /** LZ4 in the frames of Hadoop, or as a block without any, as early parquet-cpp wrote it. */
+  private int unLz4(byte[] source, int from, int length, byte[] target, int at, int size) {
+    return isInFrames(source, from, length, target, at, size)
+        ? size
+        : lz4().decompress(source, from, length, target, at, size);
+  }
+
+  /**
+   * Uncompresses frames one after the other: each the size of what is in it, then blocks that come
+   * to it, each after its own size. Sizes have four bytes, the highest first. False where sizes do
+   * not add up.
+   */
+  private boolean isInFrames(byte[] source, int from, int length, byte[] target, int at, int size) {
+    int in = from;
+    int end = from + length;
+    int out = at;
+    try {
+      while (in < end) {
+        int plain = end - in < 4 ? -1 : (int) BIG_INT.get(source, in);
+        in += 4;
+        if (plain < 0 || plain > at + size - out) {
+          return false;
+        }
+        int frameEnd = out + plain;
+        while (out < frameEnd) {
+          int packed = end - in < 4 ? -1 : (int) BIG_INT.get(source, in);
+          in += 4;
+          if (packed < 0 || packed > end - in) {
+            return false;
+          }
+          int got = lz4().decompress(source, in, packed, target, out, frameEnd - out);
+          if (got == 0) {
+            return false;
+          }
+          in += packed;
+          out += got;
+        }
+      }
+    } catch (MalformedInputException e) {
+      return false;
+    }
+    return out == at + size;
   }
 
   private static int unbrotli(byte[] source, int from, int length, byte[] target, int at, int size)

@@ -60,7 +60,7 @@ record ParquetField(
 
     List<ParquetField> fields() {
       if (elements.isEmpty()) {
-        throw new DataException("got a schema without a root");
+        throw new DataException("got a schema without a root" + ParquetFile.REWRITE);
       }
       int count = elements.get(0).getNum_children();
       List<ParquetField> fields = new ArrayList<>();
@@ -69,7 +69,12 @@ record ParquetField(
       }
       if (next != elements.size()) {
         throw new DataException(
-            "got a schema of " + elements.size() + " elements, expected " + next + " by its tree");
+            "got a schema of "
+                + elements.size()
+                + " elements, expected "
+                + next
+                + " by its tree"
+                + ParquetFile.REWRITE);
       }
       return fields;
     }
@@ -95,11 +100,12 @@ record ParquetField(
 
     private SchemaElement element() {
       if (next >= elements.size()) {
-        throw new DataException("got a schema whose groups have more children than there are");
+        throw new DataException(
+            "got a schema whose groups have more children than there are" + ParquetFile.REWRITE);
       }
       SchemaElement element = elements.get(next);
       if (element.getName() == null) {
-        throw new DataException("got a schema element without a name");
+        throw new DataException("got a schema element without a name" + ParquetFile.REWRITE);
       }
       return element;
     }
@@ -125,7 +131,10 @@ record ParquetField(
         return;
       }
       if (depth == MAX_DEPTH) {
-        throw new DataException("got a schema nested deeper than " + MAX_DEPTH);
+        throw new DataException(
+            "got a schema nested deeper than "
+                + MAX_DEPTH
+                + ", expected at most that; write the file with flatter columns");
       }
       for (int child = 0; child < element.getNum_children(); child++) {
         visit(walk, depth + 1, level);

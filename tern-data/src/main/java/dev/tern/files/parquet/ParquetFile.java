@@ -2,6 +2,7 @@ package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
 import dev.tern.internal.files.BinaryInput;
+import dev.tern.internal.files.FileKind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -22,23 +23,27 @@ final class ParquetFile implements AutoCloseable {
   static final String REWRITE = "; the file is damaged or no Parquet file, write or copy it again";
   private static final int TAIL = 8;
   private static final int MAX_FOOTER = 128 << 20;
+  private static final int MAX_DICTIONARY_HEADER = 100;
 
   private final Path path;
   private final FileChannel channel;
   private final long size;
   private final FileMetaData footer;
+  private final ParquetWriterVersion writer;
   private final List<ParquetField> fields;
 
   private ParquetFile(Path path, FileChannel channel) throws IOException {
     this.path = path;
     this.channel = channel;
     size = channel.size();
+    requireWhole();
     try {
       footer = readFooter();
+      writer = ParquetWriterVersion.of(footer.getCreated_by());
       fields = ParquetField.parse(footer.getSchema());
       checkRowGroups();
     } catch (DataException e) {
-      throw located(e);
+      throw new DataException(path + ": footer: " + e.getMessage(), e);
     }
   }
 
@@ -64,23 +69,50 @@ final class ParquetFile implements AutoCloseable {
     }
   }
 
-  private DataException located(DataException e) {
-    return new DataException(path + ": footer: " + e.getMessage() + REWRITE, e);
+  /** Says what the file is if it does not end as a Parquet file does. */
+  private void requireWhole() {
+    String end = magic(size - MAGIC.length);
+    String start = magic(0);
+    if (end.equals("PARE")) {
+      throw whole(
+          "a Parquet file with an encrypted footer, expected a plain one; decrypt it first");
+    }
+    if (end.equals("PAR1") && size >= MAGIC.length + TAIL) {
+      return;
+    }
+    if (start.equals("PAR1") || start.equals("PARE")) {
+      throw whole(
+          "a Parquet file without its end, which says what is where; its writer or its copy was"
+              + " cut short, write or copy it again");
+    }
+    FileKind kind = FileKind.of(path);
+    if (kind.isLines()) {
+      throw whole(
+          "a file of "
+              + size
+              + " bytes that does not end with PAR1, expected a Parquet file; check the path and"
+              + " the format");
+    }
+    throw kind.refused(path, "a Parquet file");
+  }
+
+  private DataException whole(String got) {
+    return new DataException(path + ": got " + got);
+  }
+
+  /** The four bytes at {@code offset}; none where the file has none there. */
+  private String magic(long offset) {
+    if (offset < 0 || offset > size - MAGIC.length) {
+      return "";
+    }
+    byte[] bytes = new byte[MAGIC.length];
+    read(offset, bytes, 0, bytes.length);
+    return new String(bytes, StandardCharsets.ISO_8859_1);
   }
 
   private FileMetaData readFooter() {
-    if (size < MAGIC.length + TAIL) {
-      throw new DataException("got a file of " + size + " bytes, expected at least 12");
-    }
     ByteBuffer tail = ByteBuffer.wrap(new byte[TAIL]).order(ByteOrder.LITTLE_ENDIAN);
     read(size - TAIL, tail.array(), 0, TAIL);
-    String magic = new String(tail.array(), 4, 4, StandardCharsets.ISO_8859_1);
-    if (magic.equals("PARE")) {
-      throw new DataException("got an encrypted file, expected a plain one; decrypt it first");
-    }
-    if (!magic.equals("PAR1")) {
-      throw new DataException("got a file that does not end with PAR1, expected that");
-    }
     int length = tail.getInt(0);
     if (length < 1 || length > size - MAGIC.length - TAIL) {
       throw new DataException(
@@ -113,15 +145,21 @@ final class ParquetFile implements AutoCloseable {
                 + group.getNum_rows()
                 + " rows and "
                 + group.getColumnsSize()
-                + " columns, expected "
+                + " columns, expected 0 rows or more and the "
                 + leaves
-                + " columns");
+                + " columns of the schema"
+                + REWRITE);
       }
       rows += group.getNum_rows();
     }
     if (rows < 0 || rows != footer.getNum_rows()) {
       throw new DataException(
-          "got " + footer.getNum_rows() + " rows, expected the " + rows + " of its row groups");
+          "got "
+              + footer.getNum_rows()
+              + " rows, expected the "
+              + rows
+              + " of its row groups"
+              + REWRITE);
     }
   }
 
@@ -155,9 +193,20 @@ final class ParquetFile implements AutoCloseable {
   ColumnMetaData chunk(RowGroup group, ParquetField field) {
     ColumnChunk chunk = group.getColumns().get(field.leaf());
     ColumnMetaData data = chunk.getMeta_data();
-    if (data == null || chunk.isSetFile_path() || chunk.isSetCrypto_metadata()) {
+    if (chunk.isSetFile_path()) {
       throw fault(
-          field.name(), 0, "got a column kept in another file or encrypted, expected neither");
+          field.name(),
+          0,
+          "got a column kept in "
+              + chunk.getFile_path()
+              + ", expected it in the file itself; read that file");
+    }
+    if (data == null || chunk.isSetCrypto_metadata()) {
+      throw fault(
+          field.name(),
+          0,
+          "got an encrypted column, expected a plain one; decrypt the file, or leave the column"
+              + " out");
     }
     long start = start(data);
     long length = data.getTotal_compressed_size();
@@ -193,6 +242,22 @@ final class ParquetFile implements AutoCloseable {
     long pages = data.getData_page_offset();
     long dictionary = data.isSetDictionary_page_offset() ? data.getDictionary_page_offset() : 0;
     return dictionary > 0 && dictionary < pages ? dictionary : pages;
+  }
+
+  /**
+   * Where the pages of a column chunk end. Early parquet-mr did not count the header of the
+   * dictionary's page (PARQUET-816), so that they may end a little later than the footer says.
+   */
+  long end(ColumnMetaData data) {
+    long end = start(data) + data.getTotal_compressed_size();
+    return writer.isBefore("parquet-mr", 1, 2, 9)
+        ? Math.min(size - TAIL, end + MAX_DICTIONARY_HEADER)
+        : end;
+  }
+
+  /** What wrote the file. */
+  ParquetWriterVersion writer() {
+    return writer;
   }
 
   /** Reads exactly {@code length} bytes from {@code offset} of the file. */

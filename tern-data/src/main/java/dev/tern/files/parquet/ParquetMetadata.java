@@ -72,12 +72,31 @@ record ParquetMetadata(
         throw bad(path, "file_name \"" + base + '"', "names of files, each once");
       }
     }
-    return new ParquetMetadata(
-        path,
-        rows,
-        indices(path, root, "labels"),
-        indices(path, root, "conts"),
-        indices(path, root, "cats"));
+    List<Integer> labels = indices(path, root, "labels");
+    List<Integer> conts = indices(path, root, "conts");
+    List<Integer> cats = indices(path, root, "cats");
+    if (conts.isEmpty() && cats.isEmpty()) {
+      throw new DataException(
+          path
+              + ": got "
+              + (labels.isEmpty() ? "no labels, " : "")
+              + "no conts and no cats, expected columns to learn from; write it again, or name"
+              + " columns by data.label.column, data.dense.columns and data.sparse.columns");
+    }
+    requireApart(path, "labels", labels, "conts", conts);
+    requireApart(path, "labels", labels, "cats", cats);
+    requireApart(path, "conts", conts, "cats", cats);
+    return new ParquetMetadata(path, rows, labels, conts, cats);
+  }
+
+  /** A label among the features would be learned by heart. */
+  private static void requireApart(
+      Path path, String one, List<Integer> indices, String other, List<Integer> others) {
+    for (int index : indices) {
+      if (others.contains(index)) {
+        throw bad(path, "index " + index + " in " + one + " and " + other, "it in one of them");
+      }
+    }
   }
 
   private static List<Integer> indices(Path path, JsonNode root, String name) {

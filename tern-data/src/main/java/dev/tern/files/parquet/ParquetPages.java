@@ -55,7 +55,7 @@ final class ParquetPages {
     codec = chunk.getCodec();
     offset = ParquetFile.start(chunk);
     pageOffset = offset;
-    end = offset + chunk.getTotal_compressed_size();
+    end = file.end(chunk);
     from = 0;
     to = 0;
   }

@@ -1,6 +1,7 @@
 package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.TextDictionary;
@@ -321,7 +322,7 @@ record ParquetPlan(
               + " column "
               + name
               + ", expected one among "
-              + file.fields().stream().map(ParquetField::name).limit(100).toList()
+              + Shown.list(file.fields().stream().map(ParquetField::name).toList())
               + "; check its name");
     }
     return found.getFirst();

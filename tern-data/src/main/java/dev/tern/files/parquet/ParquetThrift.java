@@ -1,6 +1,7 @@
 package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
+import java.util.List;
 import org.apache.parquet.format.FileMetaData;
 import org.apache.parquet.format.PageHeader;
 import shaded.parquet.org.apache.thrift.TBase;
@@ -23,7 +24,7 @@ public final class ParquetThrift {
   public static FileMetaData footer(byte[] bytes, int from, int to) {
     FileMetaData footer = new FileMetaData();
     if (read(footer, bytes, from, to) == TRUNCATED) {
-      throw new DataException("got a footer that ends early");
+      throw new DataException("got a footer that ends early" + ParquetFile.REWRITE);
     }
     return footer;
   }
@@ -41,11 +42,24 @@ public final class ParquetThrift {
     } catch (TTransportException e) {
       return TRUNCATED;
     } catch (TException | RuntimeException e) {
-      throw new DataException(
-          "got bytes that are no Thrift structure, expected one of Parquet's", e);
+      throw new DataException(fault(String.valueOf(e.getMessage())), e);
     } catch (StackOverflowError e) {
-      throw new DataException("got a Thrift structure nested without end", e);
+      throw new DataException("got a Thrift structure nested without end" + ParquetFile.REWRITE, e);
     }
+  }
+
+  /** A value of an enum that the library does not know comes as none at all. */
+  private static String fault(String message) {
+    for (String field : List.of("codec", "encoding", "type")) {
+      if (message.startsWith("Required field '" + field + "' was not present")) {
+        return "got no "
+            + field
+            + ", or one newer than this reader, expected one that Parquet had by 2025; write the"
+            + " file with another";
+      }
+    }
+    return "got bytes that are no Thrift structure, expected one of Parquet's"
+        + ParquetFile.REWRITE;
   }
 
   /** Part of an array as a Thrift transport. */

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
@@ -431,10 +432,22 @@ class ParquetReaderTest {
     assertRefused(open, "0.parquet", "got 3 rows, expected 4", "_metadata.json");
     describe(stat("0.parquet", 3), index(1), index(5), index(0));
     assertRefused(open, "column other", "got DOUBLE, expected FLOAT");
-    describe(stat("0.parquet", 3), index(0), index(4), index(0));
+    describe(stat("0.parquet", 3), index(0), index(4), index(2));
     assertRefused(open, "column c0", "got INT64, expected FLOAT");
-    describe(stat("0.parquet", 3), index(1), index(4), index(1));
-    assertRefused(open, "column l0", "got FLOAT, expected INT32");
+    describe(stat("0.parquet", 3), index(1), "", index(4));
+    assertRefused(open, "column d", "got FLOAT, expected INT32");
+    for (String twice : List.of("1 | 4 | 1", "1 | 1 | 0", "1 | 4 | 0 4")) {
+      int[][] parts =
+          Arrays.stream(twice.split(" \\| "))
+              .map(part -> Arrays.stream(part.split(" ")).mapToInt(Integer::parseInt).toArray())
+              .toArray(int[][]::new);
+      describe(stat("0.parquet", 3), index(parts[0]), index(parts[1]), index(parts[2]));
+      assertRefused(open, "_metadata.json: got index ", " in ", "expected it in one of them");
+    }
+    describe(stat("0.parquet", 3), "", "", "");
+    assertRefused(open, "_metadata.json: got no labels, no conts and no cats, expected columns");
+    describe(stat("0.parquet", 3), index(1), "", "");
+    assertRefused(open, "_metadata.json: got no conts and no cats, expected columns");
     describe(stat("0.parquet", 3), index(1), index(4), index(7));
     assertRefused(open, "0.parquet", "got 7 columns, expected one of index 7");
     describe(stat("0.parquet", 3), index(1), index(4), index(0, 0));
