@@ -47,8 +47,16 @@ final class ParquetFile implements AutoCloseable {
     }
   }
 
-  /** Opens a file and reads its footer. */
+  /** Opens a file and reads its footer; without that nobody knows how many rows a fault costs. */
   static ParquetFile open(Path path) {
+    try {
+      return opened(path);
+    } catch (DataException e) {
+      throw e.losing(DataException.UNKNOWN_ROWS);
+    }
+  }
+
+  private static ParquetFile opened(Path path) {
     if (!Files.isRegularFile(path)) {
       throw new DataException(
           path
@@ -171,6 +179,15 @@ final class ParquetFile implements AutoCloseable {
       }
     }
     return leaves;
+  }
+
+  /** Runs {@code check}, whose fault costs {@code rows} rows. */
+  static void costing(long rows, Runnable check) {
+    try {
+      check.run();
+    } catch (DataException e) {
+      throw e.losing(rows);
+    }
   }
 
   Path path() {

@@ -40,10 +40,10 @@ final class ParquetHugeCtr {
 
   DataReader open(List<Path> sources) {
     FileSequence.sound(sources, policy, this::find);
-    List<Part> told = FileSequence.sound(parts, policy, this::check);
+    List<Part> told = ParquetReader.sound(parts, policy, this::check);
     plansOfDescriptions.replaceAll((path, plan) -> plan.settled());
     List<Path> sound =
-        FileSequence.sound(told, policy, this::requireSchema).stream().map(Part::file).toList();
+        ParquetReader.sound(told, policy, this::requireSchema).stream().map(Part::file).toList();
     return FileSequence.open(
         schema.orElseThrow(),
         sound,
@@ -118,18 +118,27 @@ final class ParquetHugeCtr {
   }
 
   private void check(Part part) {
+    ParquetMetadata metadata = part.metadata();
     try (ParquetFile file = ParquetFile.open(part.file())) {
-      ParquetMetadata metadata = part.metadata();
-      metadata.requireRows(file);
-      ParquetPlan known = plansOfDescriptions.get(metadata.path());
-      ParquetPlan plan = known == null ? ParquetPlan.hugeCtr(file, metadata, options) : known;
-      ParquetPlan told = plan.settledBy(file);
-      rows.put(part.file(), file.rows());
-      plansOfDescriptions.put(metadata.path(), told);
+      // Where both say something else, nobody knows how many rows there are.
+      ParquetFile.costing(DataException.UNKNOWN_ROWS, () -> metadata.requireRows(file));
+      ParquetFile.costing(file.rows(), () -> settle(file, metadata));
     }
   }
 
+  private void settle(ParquetFile file, ParquetMetadata metadata) {
+    ParquetPlan known = plansOfDescriptions.get(metadata.path());
+    ParquetPlan plan = known == null ? ParquetPlan.hugeCtr(file, metadata, options) : known;
+    plansOfDescriptions.put(metadata.path(), plan.settledBy(file));
+    rows.put(file.path(), file.rows());
+  }
+
   private void requireSchema(Part part) {
+    long more = rows.getOrDefault(part.file(), 0L);
+    ParquetFile.costing(more, () -> requireSchema(part, more));
+  }
+
+  private void requireSchema(Part part, long more) {
     Path description = part.metadata().path();
     ParquetPlan plan = Objects.requireNonNull(plansOfDescriptions.get(description), "plan");
     if (schema.isPresent() && !schema.get().equals(plan.schema())) {
@@ -138,7 +147,7 @@ final class ParquetHugeCtr {
               .formatted(part.file(), plan.schema(), description, schema.get()));
     }
     schema = Optional.of(plan.schema());
-    allRows = FileSequence.addRows(part.file(), allRows, rows.getOrDefault(part.file(), 0L));
+    allRows = FileSequence.addRows(part.file(), allRows, more);
     plansOfFiles.put(part.file(), plan);
   }
 }

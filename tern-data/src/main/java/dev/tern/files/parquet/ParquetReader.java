@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -103,7 +104,7 @@ public final class ParquetReader {
 
   private static DataReader read(List<Path> files, ReadPolicy policy, ParquetPlan open) {
     Survey survey = new Survey(open);
-    List<Path> sound = FileSequence.sound(files, policy, survey::add);
+    List<Path> sound = sound(files, policy, survey::add);
     ParquetPlan plan = survey.plan.settled();
     return FileSequence.open(
         plan.schema(),
@@ -111,6 +112,26 @@ public final class ParquetReader {
         OptionalLong.of(survey.rows),
         policy.withThreads(1), // columns, not files, are shared out
         (path, faults) -> ParquetSource.open(path, plan, policy, faults));
+  }
+
+  /**
+   * The candidates, one at least, that pass {@code check}. Any other is a fault that says how many
+   * rows it costs; it is thrown if it is the last and none passed: then there is nothing to read.
+   */
+  static <T> List<T> sound(List<T> candidates, ReadPolicy policy, Consumer<T> check) {
+    List<T> sound = new ArrayList<>();
+    for (int i = 0; i < candidates.size(); i++) {
+      try {
+        check.accept(candidates.get(i));
+        sound.add(candidates.get(i));
+      } catch (DataException e) {
+        if (policy.strict() || sound.isEmpty() && i == candidates.size() - 1) {
+          throw e;
+        }
+        policy.faults().report(e);
+      }
+    }
+    return sound;
   }
 
   /** What the files tell: what is open in a plan, and how many rows there are. */
@@ -124,9 +145,14 @@ public final class ParquetReader {
 
     void add(Path path) {
       try (ParquetFile file = ParquetFile.open(path)) {
-        ParquetPlan told = plan.settledBy(file);
-        rows = FileSequence.addRows(path, rows, plan.pruning().rows(file));
-        plan = told;
+        long more = plan.pruning().rows(file);
+        ParquetFile.costing(
+            more,
+            () -> {
+              ParquetPlan told = plan.settledBy(file);
+              rows = FileSequence.addRows(path, rows, more);
+              plan = told;
+            });
       }
     }
   }

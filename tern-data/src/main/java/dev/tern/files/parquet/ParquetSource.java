@@ -1,5 +1,6 @@
 package dev.tern.files.parquet;
 
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.files.Faults;
 import dev.tern.files.ReadPolicy;
@@ -17,6 +18,7 @@ import org.apache.parquet.format.RowGroup;
 final class ParquetSource implements RowSource {
   private final ParquetFile file;
   private final ParquetPruning pruning;
+  private final ReadPolicy policy;
   private final ParquetSpan span;
   private final ColumnThreads team;
   private final List<ParquetFeature> features = new ArrayList<>();
@@ -28,6 +30,7 @@ final class ParquetSource implements RowSource {
 
   private ParquetSource(ParquetFile file, ParquetPlan plan, ReadPolicy policy) {
     this.file = file;
+    this.policy = policy;
     pruning = plan.pruning();
     team = new ColumnThreads(policy.readers());
     span = new ParquetSpan(file, policy, new Batch(plan.schema(), 1));
@@ -51,21 +54,36 @@ final class ParquetSource implements RowSource {
     }
   }
 
+  /**
+   * {@inheritDoc} Where bad records are left out, a fault that costs more than its row costs what
+   * is left of its row group, and the next group is read.
+   */
   @Override
   public void fill(Batch batch, int limit) {
     while (batch.size() < limit && hasRows()) {
-      openGroup();
       int rows = (int) Math.min(limit - batch.size(), groupLeft);
       span.start(batch, rows, row);
       try {
+        openGroup();
         team.run(features.size(), i -> features.get(i).fill(span));
       } catch (RuntimeException e) {
         span.abandon();
-        throw e;
+        if (policy.strict() || !(e instanceof DataException fault)) {
+          throw e;
+        }
+        loseGroup(fault);
+        continue;
       }
       span.finish();
       advance(rows);
     }
+  }
+
+  private void loseGroup(DataException fault) {
+    long lost = groupLeft;
+    row += lost;
+    groupLeft = 0;
+    policy.faults().report(fault.losing(lost));
   }
 
   @Override
@@ -113,8 +131,22 @@ final class ParquetSource implements RowSource {
     row += rows;
     groupLeft -= rows;
     if (open && groupLeft == 0) {
-      features.forEach(ParquetFeature::finishGroup);
+      try {
+        features.forEach(ParquetFeature::finishGroup);
+      } catch (DataException e) {
+        // There are rows that the footer does not count.
+        throw e.losing(DataException.UNKNOWN_ROWS);
+      }
     }
+  }
+
+  @Override
+  public long left() {
+    long left = groupLeft;
+    for (RowGroup group : file.rowGroups().subList(nextGroup, file.rowGroups().size())) {
+      left += pruning.leavesOut(file, group) ? 0 : group.getNum_rows();
+    }
+    return left;
   }
 
   @Override

@@ -3,7 +3,9 @@ package dev.tern.files.parquet;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.files.ReadPolicy;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /** Rows of a batch being filled column by column, and which of them turned out bad. */
 final class ParquetSpan {
@@ -14,7 +16,9 @@ final class ParquetSpan {
   private int rows;
   private long firstRow;
   private boolean[] bad = {};
-  private boolean anyBad;
+
+  /** What is wrong with the bad rows; they count only when no fault costs the whole span. */
+  private final List<DataException> faults = new ArrayList<>();
 
   ParquetSpan(ParquetFile file, ReadPolicy policy, Batch batch) {
     this.file = file;
@@ -29,10 +33,7 @@ final class ParquetSpan {
     this.firstRow = firstRow;
     from = batch.size();
     batch.resize(from + rows);
-    if (anyBad) {
-      Arrays.fill(bad, false);
-      anyBad = false;
-    }
+    forget();
   }
 
   Batch batch() {
@@ -57,9 +58,17 @@ final class ParquetSpan {
     return file.path() + ": row " + (firstRow + i + 1) + ", column " + column;
   }
 
+  private void forget() {
+    if (!faults.isEmpty()) {
+      Arrays.fill(bad, false);
+      faults.clear();
+    }
+  }
+
   /**
-   * Reports that row {@code i} of these is bad; each row is reported once. Where the first fault
-   * stops, columns may be filled at the same time, each to its own first fault, which is thrown.
+   * Notes that row {@code i} of these is bad; each row once, of which {@link #finish} tells. Where
+   * the first fault stops, columns may be filled at the same time, each to its own first fault,
+   * which is thrown.
    */
   void fault(int i, DataException fault) {
     if (policy.strict()) {
@@ -70,21 +79,22 @@ final class ParquetSpan {
     }
     if (!bad[i]) {
       bad[i] = true;
-      anyBad = true;
-      policy.faults().report(fault);
+      faults.add(fault);
     }
   }
 
   /** Takes the rows back, as after a failure. */
   void abandon() {
+    forget();
     batch.resize(from);
   }
 
-  /** Drops the bad rows from the batch. */
+  /** Reports the bad rows and drops them from the batch. */
   void finish() {
-    if (!anyBad) {
+    if (faults.isEmpty()) {
       return;
     }
+    faults.forEach(policy.faults()::report);
     int labelDim = batch.schema().labelDim();
     int denseDim = batch.schema().denseDim();
     int kept = from;
