@@ -25,6 +25,7 @@ final class ParquetByteArrays {
 
   private final boolean text;
   private final int width;
+  private final boolean sharesOverPages;
   private final ParquetTexts texts;
   private final ParquetBytes reading;
   private final ParquetDelta prefixes = new ParquetDelta();
@@ -45,13 +46,26 @@ final class ParquetByteArrays {
   /**
    * Arrays of {@code type}: texts become hashes, unless they are used as times, others what {@code
    * reading} makes of them.
+   *
+   * @param sharesOverPages whether the first value of a page shares a prefix with the last of the
+   *     page before, as early parquet-mr wrote (PARQUET-246)
    */
   ParquetByteArrays(
-      ParquetType type, ParquetValues.Use use, ParquetTexts texts, ParquetBytes reading) {
+      ParquetType type,
+      ParquetValues.Use use,
+      boolean sharesOverPages,
+      ParquetTexts texts,
+      ParquetBytes reading) {
+    this.sharesOverPages = sharesOverPages;
     text = type.kind() == ParquetType.Kind.TEXT && !use.isTime();
     width = type.width();
     this.texts = texts;
     this.reading = reading;
+  }
+
+  /** Forgets the pages of the chunk before. */
+  void startChunk() {
+    sharedLength = 0;
   }
 
   /** Starts on {@code data[from, to)}. */
@@ -60,7 +74,7 @@ final class ParquetByteArrays {
     this.data = data;
     position = from;
     end = to;
-    sharedLength = 0;
+    sharedLength = sharesOverPages ? sharedLength : 0;
     work = 0;
     if (encoding == Encoding.DELTA_BYTE_ARRAY) {
       prefixes.open(data, position, end);

@@ -231,16 +231,18 @@ final class ParquetColumn {
 
   private long skipPages(long rows) {
     long skipped = 0;
-    while (!field.list() && pageLeft == 0 && skipped < rows && entriesLeft > 0) {
+    // Where texts share prefixes over pages (PARQUET-246), none can be left out.
+    boolean apart = !field.list() && !file.sharesOverPages();
+    while (apart && pageLeft == 0 && skipped < rows && entriesLeft > 0) {
       nextPage();
       PageHeader header = pages.header();
       int entries =
           switch (header.getType()) {
             case DATA_PAGE -> header.getData_page_header().getNum_values();
             case DATA_PAGE_V2 -> header.getData_page_header_v2().getNum_values();
-            default -> Integer.MAX_VALUE;
+            default -> -1; // a dictionary, which later pages need
           };
-      if (entries > rows - skipped) {
+      if (entries < 0 || entries > rows - skipped) {
         openPage(header);
       } else {
         claim(entries);
@@ -317,8 +319,12 @@ final class ParquetColumn {
   }
 
   private int openLevels(ParquetRuns levels, Encoding encoding, int at, int width) {
+    if (encoding == Encoding.BIT_PACKED) {
+      return openPackedLevels(levels, at, width);
+    }
     if (encoding != Encoding.RLE) {
-      throw new DataException("got levels in " + encoding + ", expected RLE; write the file again");
+      throw new DataException(
+          "got levels in " + encoding + ", expected RLE or BIT_PACKED; write the file again");
     }
     int left = pages.dataTo() - at - 4;
     int length = left < 0 ? -1 : (int) INT.get(pages.data(), at);
@@ -333,6 +339,22 @@ final class ParquetColumn {
     }
     levels.open(pages.data(), at + 4, at + 4 + length, width);
     return at + 4 + length;
+  }
+
+  /** Levels as parquet-mr 1.0 and Impala wrote them: as many as the page has entries. */
+  private int openPackedLevels(ParquetRuns levels, int at, int width) {
+    long bytes = ((long) pageLeft * width + 7) / 8;
+    if (bytes > pages.dataTo() - at) {
+      throw new DataException(
+          "got levels of "
+              + bytes
+              + " bytes, "
+              + (pages.dataTo() - at)
+              + " left in the page"
+              + ParquetFile.REWRITE);
+    }
+    levels.openBitPacked(pages.data(), at, pageLeft, width);
+    return at + (int) bytes;
   }
 
   private void openVersion2(DataPageHeaderV2 page) {

@@ -30,7 +30,12 @@ final class ParquetFeature {
             file,
             field,
             new ParquetValues(
-                field.type(), target.use(), part, plan.positive(), plan.dictionary()),
+                field.type(),
+                target.use(),
+                part,
+                file.sharesOverPages(),
+                plan.positive(),
+                plan.dictionary()),
             plan.largestPage());
     ids = new ParquetIds(this, target, column, nulls, plan.schema().slotCount());
   }

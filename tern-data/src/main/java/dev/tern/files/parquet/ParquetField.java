@@ -124,6 +124,9 @@ record ParquetField(
         walk.listDefinition = walk.repeated == 1 ? level : walk.listDefinition;
         walk.elementDefinition = level;
       }
+      if (element.getNum_children() == 0 && !element.isSetType()) {
+        return; // a struct without fields has no column
+      }
       if (element.getNum_children() == 0) {
         walk.leaf = element;
         walk.definition = level;

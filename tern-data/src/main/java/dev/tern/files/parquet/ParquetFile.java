@@ -16,6 +16,7 @@ import org.apache.parquet.format.ColumnChunk;
 import org.apache.parquet.format.ColumnMetaData;
 import org.apache.parquet.format.FileMetaData;
 import org.apache.parquet.format.RowGroup;
+import org.apache.parquet.format.SchemaElement;
 
 /** An open Parquet file: its footer, checked, and reads at any offset. */
 final class ParquetFile implements AutoCloseable {
@@ -174,7 +175,8 @@ final class ParquetFile implements AutoCloseable {
   private int leafCount() {
     int leaves = 0;
     for (int i = 1; i < footer.getSchemaSize(); i++) {
-      if (footer.getSchema().get(i).getNum_children() == 0) {
+      SchemaElement element = footer.getSchema().get(i);
+      if (element.getNum_children() == 0 && element.isSetType()) {
         leaves++;
       }
     }
@@ -270,6 +272,11 @@ final class ParquetFile implements AutoCloseable {
     return writer.isBefore("parquet-mr", 1, 2, 9)
         ? Math.min(size - TAIL, end + MAX_DICTIONARY_HEADER)
         : end;
+  }
+
+  /** Whether the first text of a page shares a prefix with the page before (PARQUET-246). */
+  boolean sharesOverPages() {
+    return writer.isBefore("parquet-mr", 1, 8, 0);
   }
 
   /** What wrote the file. */

@@ -157,7 +157,9 @@ final class ParquetPages {
     if (header.getType() == PageType.DATA_PAGE_V2) {
       DataPageHeaderV2 v2 = header.getData_page_header_v2();
       plain = levelBytes(v2, Math.min(compressed, size));
-      packed = packed && (!v2.isSetIs_compressed() || v2.isIs_compressed());
+      // Early parquet-cpp compressed such pages and said that it did not (ARROW-10353).
+      boolean wrong = file.writer().isBefore("parquet-cpp", 2, 0, 0);
+      packed = packed && (wrong || !v2.isSetIs_compressed() || v2.isIs_compressed());
     }
     if (packed && compressed > plain) {
       unpack(plain, compressed, size);

@@ -32,8 +32,8 @@ import java.util.stream.Stream;
  * hashes of UUIDs and of bytes of one length. Everything has a text, too; the hash of 16.0 is that
  * of 16, a UUID has its 36 characters, and times are as ISO 8601 has them. An annotation that is
  * unknown leaves the physical type. A NaN is no id and no label. Codecs are SNAPPY, ZSTD, LZ4_RAW,
- * GZIP and BROTLI. All encodings are read except BIT_PACKED levels, and pages of both versions.
- * Checksums of pages are checked where there are any.
+ * GZIP and BROTLI. All encodings are read, and pages of both versions. Checksums of pages are
+ * checked where there are any.
  *
  * <p>Opening reads the footers of all files and checks their columns. Faults name file, row and
  * column, or file, column and the byte at which the broken page begins.

@@ -47,6 +47,39 @@ final class ParquetRuns {
     left = 0;
   }
 
+  /** Starts on zeros without end. */
+  void openZeros() {
+    open(data, 0, 0, 0);
+    packed = false;
+    repeated = 0;
+    left = Long.MAX_VALUE;
+  }
+
+  /**
+   * Starts on {@code count} values of {@code width} bits in the deprecated encoding BIT_PACKED: one
+   * after the other from the highest bit on, without runs.
+   */
+  void openBitPacked(byte[] source, int from, int count, int width) {
+    byte[] turned = new byte[packedBytes(count, width) + SLACK];
+    for (int i = 0; i < count; i++) {
+      for (int b = 0; b < width; b++) {
+        long at = 8L * from + (long) i * width + b;
+        int set = source[(int) (at >>> 3)] >> (7 - (at & 7)) & 1;
+        long to = (long) i * width + width - 1 - b;
+        turned[(int) (to >>> 3)] |= (byte) (set << (to & 7));
+      }
+    }
+    open(turned, 0, 0, width);
+    packed = true;
+    left = count;
+    bit = 0;
+  }
+
+  /** Bytes that {@code count} values of {@code width} bits take. */
+  static int packedBytes(int count, int width) {
+    return Math.toIntExact(((long) count * width + 7) / 8);
+  }
+
   /** Takes {@code count} values into {@code out} from index 0. */
   void read(int[] out, int count) {
     int done = 0;

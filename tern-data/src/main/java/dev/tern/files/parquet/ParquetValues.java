@@ -87,11 +87,13 @@ final class ParquetValues {
    * Values of {@code type} for {@code use}; {@code positive} holds hashes.
    *
    * @param part that {@code use} is made of, values being times; empty for the values themselves
+   * @param sharesOverPages as of {@link ParquetByteArrays}
    */
   ParquetValues(
       ParquetType type,
       Use use,
       Optional<TimePart> part,
+      boolean sharesOverPages,
       List<Long> positive,
       TextDictionary dictionary) {
     this.type = type;
@@ -102,7 +104,7 @@ final class ParquetValues {
     misfits = new ParquetMisfits(mayFail ? CHUNK : 0);
     texts = new ParquetTexts(use == Use.TEXT ? dictionary : TextDictionary.none());
     bytes = new ParquetBytes(type, read, texts, misfits);
-    arrays = new ParquetByteArrays(type, read, texts, bytes);
+    arrays = new ParquetByteArrays(type, read, sharesOverPages, texts, bytes);
     conversion = new ParquetConversion(type, read, positive, texts, misfits);
     this.dictionary = new ParquetDictionary(use.isFloat(), mayFail);
   }
@@ -110,6 +112,7 @@ final class ParquetValues {
   /** Forgets the dictionary of the chunk before. */
   void startChunk() {
     dictionary.startChunk();
+    arrays.startChunk();
   }
 
   /** Takes a dictionary page of {@code count} values. */
@@ -154,7 +157,11 @@ final class ParquetValues {
     switch (encoding) {
       case PLAIN_DICTIONARY, RLE_DICTIONARY -> {
         requireDictionary();
-        runs.open(data, from + 1, to, data[from]);
+        if (data[from] == 0 && to == from + 1) {
+          runs.openZeros(); // of one entry, some writers write no indices at all
+        } else {
+          runs.open(data, from + 1, to, data[from]);
+        }
       }
       case RLE -> openBooleans();
       case DELTA_BINARY_PACKED -> delta.open(data, from, to);
