@@ -16,6 +16,7 @@ import dev.tern.data.readers.Readers;
 import dev.tern.files.Columns;
 import dev.tern.files.CriteoGenerator;
 import dev.tern.files.FileColumn;
+import dev.tern.files.KeptTexts;
 import dev.tern.files.KeyType;
 import dev.tern.files.Optimum;
 import dev.tern.files.ReadPolicy;
@@ -176,6 +177,22 @@ final class DataSource {
     requireNamed(files);
     DataReader rows = opened(files);
     return model.isPresent() ? labelled(rows, model.get()) : rows;
+  }
+
+  /** As {@link #open}, with the texts of the columns that {@code kept} names for each row. */
+  DataReader open(List<Path> paths, KeptTexts kept) {
+    List<Path> files = files(paths);
+    requireNamed(files);
+    return switch (config.format()) {
+      case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, kept);
+      case "parquet" -> ParquetReader.open(files, ParquetOptions.DEFAULT, columns(), policy, kept);
+      default ->
+          throw new ConfigException(
+              "--keep: got "
+                  + config.format()
+                  + " files, whose columns are no texts with names, expected csv or parquet; join"
+                  + " the predictions by their order, which is that of the rows");
+    };
   }
 
   private DataReader opened(List<Path> files) {

@@ -5,11 +5,13 @@ import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.embedding.config.RowFormat;
+import dev.tern.files.KeptTexts;
+import dev.tern.files.text.ScoreWriter;
 import dev.tern.predict.Predictor;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -39,7 +41,9 @@ final class PredictCommand implements Callable<Integer> {
       names = "--out",
       required = true,
       paramLabel = "FILE",
-      description = "The CSV to write: .csv, .tsv or .txt, with .gz behind it compressed.")
+      description =
+          "The CSV to write: .csv, .tsv or .txt, with .gz behind it compressed; - for the standard"
+              + " output.")
   private Path target = Path.of("");
 
   @Option(names = "--overwrite", description = "Replace a file that is there already.")
@@ -62,41 +66,56 @@ final class PredictCommand implements Callable<Integer> {
       defaultValue = "stored")
   private RowFormat tables = RowFormat.STORED;
 
+  @Option(
+      names = "--keep",
+      split = ",",
+      paramLabel = "COLUMN",
+      description =
+          "Columns of CSV or Parquet files that stand before the prediction as they are, as in"
+              + " --keep user,item.")
+  private List<String> keep = List.of();
+
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
     Config.requireReading(overrides, false);
-    requireTable(target);
-    WriteOptions.requireNew(target, overwrite);
+    ScoreTarget out = new ScoreTarget(target);
+    out.check(overwrite);
+    Optional<KeptTexts> kept = kept();
     Config config = SavedRun.config(checkpoint, overrides);
     List<Path> files = DataSource.files(data);
-    WriteOptions.requireNoInput(target, files);
+    out.requireNoInput(files);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(checkpoint, tables);
-        DataReader rows =
-            DataSource.strict(config.data())
-                .forModel(predictor.encoder())
-                .withoutLabels()
-                .open(data)) {
+        DataReader rows = rows(config, predictor, kept);
+        ScoreWriter writer = out.open(keep)) {
       progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, rows, Scoring.name(files), done -> progress.update(done, ""));
-      long count = scoring.predict(target);
+      long count = scoring.predict(writer, kept);
       progress.close();
-      out.println(Format.whole(count) + " predictions in " + target);
-      out.flush();
+      say(Format.whole(count) + " predictions in " + target, out.isStandard());
     }
     return 0;
   }
 
-  private static void requireTable(Path target) {
-    if (!String.valueOf(target.getFileName())
-        .toLowerCase(Locale.ROOT)
-        .matches(".+\\.(csv|tsv|txt)(\\.gz)?")) {
-      throw new ConfigException(
-          target
-              + ": got a name that does not end like the name of a text file, expected .csv, .tsv"
-              + " or .txt, or these with .gz; give another --out");
+  private Optional<KeptTexts> kept() {
+    try {
+      return keep.isEmpty() ? Optional.empty() : Optional.of(new KeptTexts(keep));
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException("--keep: " + e.getMessage() + "; name each column once", e);
     }
+  }
+
+  private DataReader rows(Config config, Predictor predictor, Optional<KeptTexts> kept) {
+    DataSource source =
+        DataSource.strict(config.data()).forModel(predictor.encoder()).withoutLabels();
+    return kept.isPresent() ? source.open(data, kept.get()) : source.open(data);
+  }
+
+  /** Prints a line beside the predictions, which have the standard output for themselves. */
+  private void say(String line, boolean aside) {
+    PrintWriter to = aside ? spec.commandLine().getErr() : spec.commandLine().getOut();
+    to.println(line);
+    to.flush();
   }
 }

@@ -7,6 +7,7 @@ import dev.tern.cli.run.Format;
 import dev.tern.cli.run.RunException;
 import dev.tern.cli.run.RunFolder;
 import dev.tern.data.DataReader;
+import dev.tern.files.text.ScoreWriter;
 import dev.tern.predict.Predictor;
 import dev.tern.train.Metrics;
 import java.io.IOException;
@@ -74,9 +75,10 @@ final class QuickstartCommand implements Callable<Integer> {
           Metrics.Result result = scoring(predictor, rows, progress).evaluate();
           progress.note("evaluation of the saved model: AUC " + Format.fixed(result.auc(), 4));
         }
-        try (DataReader rows = source.eval().orElseThrow()) {
+        try (DataReader rows = source.eval().orElseThrow();
+            ScoreWriter writer = ScoreWriter.create(predictions, ',', List.of())) {
           progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
-          scoring(predictor, rows, progress).predict(predictions);
+          scoring(predictor, rows, progress).predict(writer, Optional.empty());
         }
       }
       progress.close();

@@ -3,10 +3,9 @@ package dev.tern.cli;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.files.text.CsvOptions;
-import dev.tern.files.text.CsvWriter;
+import dev.tern.files.KeptTexts;
+import dev.tern.files.text.ScoreWriter;
 import dev.tern.predict.Predictor;
 import dev.tern.train.Metrics;
 import java.nio.file.Path;
@@ -52,27 +51,24 @@ record Scoring(Predictor predictor, DataReader rows, String source, LongConsumer
     return metrics.result();
   }
 
-  /** Writes the probability of each row; returns how many. */
-  long predict(Path target) {
-    Schema schema = new Schema(List.of(), List.of("prediction"), List.of());
+  /** Writes the probability of each row, behind the texts that the reader keeps of it, if any. */
+  long predict(ScoreWriter writer, Optional<KeptTexts> kept) {
     long done = 0;
-    try (CsvWriter writer = CsvWriter.create(target, schema, CsvOptions.csv())) {
-      for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
-        try (Batch batch = next.get()) {
-          Batch scores = new Batch(schema, batch.size());
-          float[] probabilities = predictor.score(batch);
-          requireNumbers(probabilities, batch, done);
-          for (float score : probabilities) {
-            scores.setDense(0, score);
-            scores.endRow();
-          }
-          writer.write(scores);
-          done += batch.size();
-          progress.accept(done);
+    for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
+      try (Batch batch = next.get()) {
+        float[] probabilities = predictor.score(batch);
+        requireNumbers(probabilities, batch, done);
+        if (kept.isPresent()) {
+          writer.write(kept.get(), probabilities);
+          kept.get().clear();
+        } else {
+          writer.write(probabilities, probabilities.length);
         }
+        done += batch.size();
+        progress.accept(done);
       }
-      writer.finish();
     }
+    writer.finish();
     return done;
   }
 

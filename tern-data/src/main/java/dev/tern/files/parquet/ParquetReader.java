@@ -5,7 +5,9 @@ import dev.tern.data.DataReader;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.Columns;
 import dev.tern.files.FileColumn;
+import dev.tern.files.KeptTexts;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileList;
 import dev.tern.internal.files.FileSequence;
 import java.io.IOException;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -67,6 +70,30 @@ public final class ParquetReader {
       TextDictionary dictionary) {
     List<Path> files = FileSequence.requireFiles(paths).stream().flatMap(p -> expand(p)).toList();
     return read(files, policy, ParquetPlan.byName(policy.read(columns), options, dictionary));
+  }
+
+  /**
+   * Reads {@code columns} of {@code paths}, and appends for each row of a batch the texts of the
+   * columns that {@code kept} names, in the form that a column of texts gives them.
+   */
+  public static DataReader open(
+      List<Path> paths,
+      ParquetOptions options,
+      Columns columns,
+      ReadPolicy policy,
+      KeptTexts kept) {
+    TextDictionary dictionary = new TextDictionary();
+    List<SparseColumn> texts = kept.columns().stream().map(SparseColumn::text).toList();
+    Columns others = new Columns(List.of(), Set.of(), List.of(), texts);
+    DataReader rows = open(paths, options, columns, policy);
+    try {
+      DataReader beside =
+          open(paths, options, others, ReadPolicy.STRICT.withoutLabels(), dictionary);
+      return new ParquetKept(rows, beside, dictionary, kept);
+    } catch (RuntimeException e) {
+      rows.close();
+      throw e;
+    }
   }
 
   /** The columns of the first file of {@code path}, each with its type. */

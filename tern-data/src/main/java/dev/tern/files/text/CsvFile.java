@@ -9,6 +9,7 @@ import dev.tern.data.encode.TimeParser;
 import dev.tern.data.encode.TimePart;
 import dev.tern.files.Columns;
 import dev.tern.files.FileColumn;
+import dev.tern.files.KeptTexts;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.NumberParser;
@@ -55,6 +56,9 @@ final class CsvFile implements RowSource {
   private final byte[][] separators;
   private final boolean[] texts;
   private final boolean[] unsigned;
+  private final List<String> header;
+  private Optional<KeptTexts> kept = Optional.empty();
+  private int[] keptFields = {};
   private byte[] unescaped = new byte[256];
 
   private CsvFile(
@@ -71,7 +75,7 @@ final class CsvFile implements RowSource {
     this.policy = policy;
     this.dictionary = dictionary;
     listed = !options.header().isEmpty();
-    List<String> header = listed ? options.header() : readHeader(file, input);
+    header = listed ? options.header() : readHeader(file, input);
     width = header.size();
     labelFields = find(header, columns.labels());
     times = new CsvTimes(input, order, dictionary);
@@ -108,6 +112,18 @@ final class CsvFile implements RowSource {
       input.close();
       throw e;
     }
+  }
+
+  /** Appends the texts of each row to {@code texts}, too. */
+  CsvFile keep(KeptTexts texts) {
+    try {
+      keptFields = find(header, texts.columns());
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+    kept = Optional.of(texts);
+    return this;
   }
 
   /** The columns of {@code file}, with what the first row holds if it is sound. */
@@ -228,6 +244,9 @@ final class CsvFile implements RowSource {
       try {
         readRow(batch);
         batch.endRow();
+        if (kept.isPresent()) {
+          keepRow(kept.get());
+        }
       } catch (DataException e) {
         batch.abandonRow();
         policy.faults().report(e);
@@ -265,6 +284,21 @@ final class CsvFile implements RowSource {
       int from = input.start(column.field());
       int to = input.end(column.field());
       times.read(batch, column, from == to || isMissing(from, to));
+    }
+  }
+
+  private void keepRow(KeptTexts texts) {
+    for (int field : keptFields) {
+      int from = input.start(field);
+      int to = input.end(field);
+      if (input.escaped(field)) {
+        int length = unescape(from, to);
+        texts.add(unescaped, 0, length, true);
+      } else if (input.isQuoted(field)) {
+        texts.add(input.bytes(), from, to, true);
+      } else {
+        texts.add(input.bytes(), input.outerStart(field), input.outerEnd(field), false);
+      }
     }
   }
 

@@ -426,6 +426,25 @@ final class CsvInput implements AutoCloseable {
     return escaped[index];
   }
 
+  /** Whether field {@code index} is in quotes. */
+  boolean isQuoted(int index) {
+    return quotes && starts[index] > record && buffer[starts[index] - 1] == '"';
+  }
+
+  /** Where an unquoted field starts with the spaces before it. */
+  int outerStart(int index) {
+    int at = starts[index];
+    while (at > record && isSpace(buffer[at - 1])) {
+      at--;
+    }
+    return at;
+  }
+
+  /** Where an unquoted field ends with the spaces behind it. */
+  int outerEnd(int index) {
+    return skipSpaces(ends[index]);
+  }
+
   /** What is wrong with the notation of the current record, and what to do; empty: nothing. */
   String problem() {
     return problem;

@@ -4,6 +4,7 @@ import dev.tern.data.DataReader;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.Columns;
 import dev.tern.files.FileColumn;
+import dev.tern.files.KeptTexts;
 import dev.tern.files.ReadPolicy;
 import dev.tern.internal.files.FileSequence;
 import dev.tern.internal.files.TextBytes;
@@ -64,5 +65,31 @@ public final class CsvReader {
         policy,
         (file, faults) ->
             CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary, order));
+  }
+
+  /**
+   * Reads {@code columns} of {@code files} in order, with one thread, and appends the texts of the
+   * columns that {@code kept} names for each row of a batch: {@link KeptTexts#rows} is the size of
+   * the batch if the texts of the batch before it were cleared. {@link DataReader#skip} keeps none.
+   */
+  public static DataReader open(
+      List<Path> files, CsvOptions options, Columns columns, ReadPolicy policy, KeptTexts kept) {
+    Columns wanted = policy.read(columns);
+    TextDictionary none = TextDictionary.none();
+    List<Path> sound =
+        FileSequence.sound(
+            FileSequence.requireFiles(files),
+            policy,
+            file -> {
+              TextBytes.requireRereadable(file);
+              CsvFile.open(file, options, wanted, policy, none).keep(kept).close();
+            });
+    return FileSequence.open(
+        wanted.schema(),
+        sound,
+        OptionalLong.empty(),
+        policy.withThreads(1),
+        (file, faults) ->
+            CsvFile.open(file, options, wanted, policy.withFaults(faults), none).keep(kept));
   }
 }

@@ -19,7 +19,7 @@ import java.util.Objects;
  * to disk and renames to the target. Closed before that, nothing is left behind, folders made for
  * it included.
  */
-public final class OutputFile implements AutoCloseable {
+public final class OutputFile implements TextOutput.Sink {
   private final Path target;
   private final Path part;
   private final FileChannel channel;
@@ -80,6 +80,7 @@ public final class OutputFile implements AutoCloseable {
     buffer.clear();
   }
 
+  @Override
   public void write(byte[] bytes, int from, int to) {
     put(ByteBuffer.wrap(bytes, from, to - from), position);
     position += to - from;
@@ -113,6 +114,7 @@ public final class OutputFile implements AutoCloseable {
   }
 
   /** Makes the file appear under its name, replacing one that was there. */
+  @Override
   public void finish() {
     requireUnfinished();
     try {

@@ -73,9 +73,14 @@ public final class RecordBuffer {
   }
 
   public void putBytes(byte[] source) {
-    reserve(source.length);
-    System.arraycopy(source, 0, bytes, size, source.length);
-    size += source.length;
+    putBytes(source, 0, source.length);
+  }
+
+  /** Puts {@code source[from, to)}. */
+  public void putBytes(byte[] source, int from, int to) {
+    reserve(to - from);
+    System.arraycopy(source, from, bytes, size, to - from);
+    size += to - from;
   }
 
   /** Puts {@code value} as decimal digits. */

@@ -1,5 +1,6 @@
 package dev.tern.internal.files;
 
+import dev.tern.base.DataException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -7,15 +8,29 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.zip.GZIPOutputStream;
 
-/** A text file in the making, compressed by gzip where its name ends in {@code .gz}. */
+/**
+ * A text file in the making, compressed by gzip where its name ends in {@code .gz}; or text on its
+ * way to a stream, which stays open.
+ */
 public final class TextOutput implements AutoCloseable {
   private static final int FLUSH = 1 << 20;
 
-  private final OutputFile out;
+  private final Sink out;
   private final Optional<GZIPOutputStream> gzip;
   private final RecordBuffer text = new RecordBuffer();
 
-  private TextOutput(OutputFile out, Optional<GZIPOutputStream> gzip) {
+  /** Where bytes go. */
+  interface Sink extends AutoCloseable {
+    void write(byte[] bytes, int from, int to);
+
+    /** All is written. */
+    void finish();
+
+    @Override
+    void close();
+  }
+
+  private TextOutput(Sink out, Optional<GZIPOutputStream> gzip) {
     this.out = out;
     this.gzip = gzip;
   }
@@ -25,6 +40,42 @@ public final class TextOutput implements AutoCloseable {
     OutputFile out = OutputFile.create(file);
     boolean compressed = file.toString().endsWith(".gz");
     return new TextOutput(out, compressed ? Optional.of(gzip(out)) : Optional.empty());
+  }
+
+  /** Text for {@code stream}. */
+  public static TextOutput to(OutputStream stream) {
+    return new TextOutput(new StreamSink(stream), Optional.empty());
+  }
+
+  /** A stream that its owner closes. */
+  private record StreamSink(OutputStream stream) implements Sink {
+    @Override
+    public void write(byte[] bytes, int from, int to) {
+      try {
+        stream.write(bytes, from, to - from);
+      } catch (IOException e) {
+        throw unwritten(e);
+      }
+    }
+
+    @Override
+    public void finish() {
+      try {
+        stream.flush();
+      } catch (IOException e) {
+        throw unwritten(e);
+      }
+    }
+
+    private static DataException unwritten(IOException e) {
+      return new DataException(
+          "output: got an error writing (%s), expected somebody who reads it, or room on the disk"
+              .formatted(DataException.reason(e)),
+          e);
+    }
+
+    @Override
+    public void close() {}
   }
 
   private static GZIPOutputStream gzip(OutputFile out) {
@@ -63,7 +114,8 @@ public final class TextOutput implements AutoCloseable {
 
   private void flush() {
     if (gzip.isEmpty()) {
-      out.write(text);
+      out.write(text.bytes(), 0, text.size());
+      text.clear();
       return;
     }
     try {
