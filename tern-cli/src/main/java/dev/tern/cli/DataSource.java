@@ -183,6 +183,7 @@ final class DataSource {
   DataReader open(List<Path> paths, KeptTexts kept) {
     List<Path> files = files(paths);
     requireNamed(files);
+    requireSeekable(files);
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, kept);
       case "parquet" -> ParquetReader.open(files, ParquetOptions.DEFAULT, columns(), policy, kept);
@@ -196,6 +197,7 @@ final class DataSource {
   }
 
   private DataReader opened(List<Path> files) {
+    requireSeekable(files);
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
       case "libsvm", "libffm" -> libsvm(files);
@@ -285,6 +287,24 @@ final class DataSource {
               + " features; name them, as in "
               + NAMING);
     }
+  }
+
+  /** Refuses a pipe where the format is read here and there. */
+  private void requireSeekable(List<Path> files) {
+    for (Path file : policy.once() && !isText() ? files : List.<Path>of()) {
+      if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
+        throw new ConfigException(
+            file
+                + ": got a pipe for the format "
+                + config.format()
+                + ", which is not read from front to back, expected a file; write it to one, or"
+                + " give rows of csv, libsvm or libffm with --set data.format=FORMAT");
+      }
+    }
+  }
+
+  private boolean isText() {
+    return List.of("csv", "libsvm", "libffm").contains(config.format());
   }
 
   /** How columns are named on the command line. */
@@ -417,6 +437,11 @@ final class DataSource {
     return new DataSource(config, policy.withoutLabels(), dictionary, model, skipped);
   }
 
+  /** The same files read in one pass, so that files of lines may be pipes. */
+  DataSource once() {
+    return new DataSource(config, policy.readOnce(), dictionary, model, skipped);
+  }
+
   /** The same files read for a trained model; its columns are the default. */
   DataSource forModel(FeatureEncoder encoder) {
     return new DataSource(config, policy, dictionary, Optional.of(encoder), skipped);
@@ -524,6 +549,13 @@ final class DataSource {
       }
     }
     return new Schema(List.of(config.label()), denseNames(), slots);
+  }
+
+  /** {@code paths}, with the standard input for {@code -}. */
+  static List<Path> inputs(List<Path> paths) {
+    return paths.stream()
+        .map(path -> path.toString().equals("-") ? Path.of("/dev/stdin") : path)
+        .toList();
   }
 
   /** The files that match {@code paths}, which may hold patterns; each exists. */

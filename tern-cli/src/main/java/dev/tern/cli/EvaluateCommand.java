@@ -32,7 +32,7 @@ final class EvaluateCommand implements Callable<Integer> {
       index = "1..*",
       arity = "1..*",
       paramLabel = "DATA",
-      description = "Files of the format that the run was trained on.")
+      description = "Files of the format that the run was trained on, or - for the standard input.")
   private List<Path> data = List.of();
 
   @Option(
@@ -57,10 +57,11 @@ final class EvaluateCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     Config.requireReading(overrides, true);
     Config config = SavedRun.config(checkpoint, overrides);
-    DataSource source = DataSource.of(config.data());
+    DataSource source = DataSource.of(config.data()).once();
+    List<Path> inputs = DataSource.inputs(data);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(checkpoint, tables);
-        DataReader rows = source.forModel(predictor.encoder()).open(data)) {
+        DataReader rows = source.forModel(predictor.encoder()).open(inputs)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, rows, Scoring.name(data), done -> progress.update(done, ""));

@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.base.DataException;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
@@ -34,7 +35,9 @@ final class PredictCommand implements Callable<Integer> {
       index = "1..*",
       arity = "1..*",
       paramLabel = "DATA",
-      description = "Files of the format that the run was trained on; no label is needed.")
+      description =
+          "Files of the format that the run was trained on, or - for the standard input; no label"
+              + " is needed.")
   private List<Path> data = List.of();
 
   @Option(
@@ -82,18 +85,25 @@ final class PredictCommand implements Callable<Integer> {
     out.check(overwrite);
     Optional<KeptTexts> kept = kept();
     Config config = SavedRun.config(checkpoint, overrides);
-    List<Path> files = DataSource.files(data);
+    List<Path> inputs = DataSource.inputs(data);
+    List<Path> files = DataSource.files(inputs);
     out.requireNoInput(files);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(checkpoint, tables);
-        DataReader rows = rows(config, predictor, kept);
+        DataReader rows = rows(source(config, predictor), inputs, kept);
         ScoreWriter writer = out.open(keep)) {
       progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, rows, Scoring.name(files), done -> progress.update(done, ""));
       long count = scoring.predict(writer, kept);
       progress.close();
-      say(Format.whole(count) + " predictions in " + target, out.isStandard());
+      String place = out.isStandard() ? "" : " in " + target;
+      say(Format.whole(count) + " predictions" + place, out.isStandard());
+    } catch (DataException e) {
+      if (out.isClosedBy(e)) {
+        return 1; // Its reader has had enough, as head has.
+      }
+      throw e;
     }
     return 0;
   }
@@ -106,10 +116,12 @@ final class PredictCommand implements Callable<Integer> {
     }
   }
 
-  private DataReader rows(Config config, Predictor predictor, Optional<KeptTexts> kept) {
-    DataSource source =
-        DataSource.strict(config.data()).forModel(predictor.encoder()).withoutLabels();
-    return kept.isPresent() ? source.open(data, kept.get()) : source.open(data);
+  private static DataSource source(Config config, Predictor predictor) {
+    return DataSource.strict(config.data()).forModel(predictor.encoder()).withoutLabels().once();
+  }
+
+  private static DataReader rows(DataSource source, List<Path> inputs, Optional<KeptTexts> kept) {
+    return kept.isPresent() ? source.open(inputs, kept.get()) : source.open(inputs);
   }
 
   /** Prints a line beside the predictions, which have the standard output for themselves. */

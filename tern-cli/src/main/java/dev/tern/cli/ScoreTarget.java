@@ -1,9 +1,11 @@
 package dev.tern.cli;
 
+import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.files.text.ScoreWriter;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -48,5 +50,12 @@ record ScoreTarget(Path file) {
     return isStandard()
         ? ScoreWriter.to(new FileOutputStream(FileDescriptor.out), ',', columns)
         : ScoreWriter.create(file, DataOptions.isTabbed(file) ? '\t' : ',', columns);
+  }
+
+  /** Whether {@code fault} says that nobody reads the standard output any more. */
+  boolean isClosedBy(DataException fault) {
+    return isStandard()
+        && fault.getCause() instanceof IOException cause
+        && String.valueOf(cause.getMessage()).contains("Broken pipe");
   }
 }

@@ -13,8 +13,9 @@ import java.util.Objects;
  * @param threads how many threads read; 1: the one that takes the batches, alone. More read beside
  *     that one, or for Parquet together with it, as one of them. Rows and their order do not depend
  *     on it. Where bad records are dropped, one reads
+ * @param once whether one pass is read, so that files of lines may be pipes
  */
-public record ReadPolicy(Labels labels, Faults faults, int threads) {
+public record ReadPolicy(Labels labels, Faults faults, int threads, boolean once) {
   /** What labels may be. */
   public enum Labels {
     /** 0 or 1. */
@@ -32,6 +33,11 @@ public record ReadPolicy(Labels labels, Faults faults, int threads) {
   /** Labels 0 or 1; the first fault stops. */
   public static final ReadPolicy STRICT = new ReadPolicy(Labels.BINARY, Faults.STRICT, 1);
 
+  /** A policy of files that may be read more than once. */
+  public ReadPolicy(Labels labels, Faults faults, int threads) {
+    this(labels, faults, threads, false);
+  }
+
   public ReadPolicy {
     Objects.requireNonNull(labels, "labels");
     Objects.requireNonNull(faults, "faults");
@@ -42,27 +48,35 @@ public record ReadPolicy(Labels labels, Faults faults, int threads) {
 
   /** This policy with labels of any finite value. */
   public ReadPolicy withAnyLabel() {
-    return new ReadPolicy(Labels.FINITE, faults, threads);
+    return new ReadPolicy(Labels.FINITE, faults, threads, once);
   }
 
   /** This policy with rows that have no labels, whether or not the files do. */
   public ReadPolicy withoutLabels() {
-    return new ReadPolicy(Labels.NONE, faults, threads);
+    return new ReadPolicy(Labels.NONE, faults, threads, once);
   }
 
   /** This policy with another treatment of bad records. */
   public ReadPolicy withFaults(Faults faults) {
-    return new ReadPolicy(labels, faults, threads);
+    return new ReadPolicy(labels, faults, threads, once);
   }
 
   /** This policy with {@code threads} threads that read. */
   public ReadPolicy withThreads(int threads) {
-    return new ReadPolicy(labels, faults, threads);
+    return new ReadPolicy(labels, faults, threads, once);
+  }
+
+  /**
+   * This policy for one pass over files of lines: pipes and devices are read too, by one thread,
+   * and without a look into them before. A second pass over a pipe finds no rows.
+   */
+  public ReadPolicy readOnce() {
+    return new ReadPolicy(labels, faults, threads, true);
   }
 
   /** Threads to read with: one where bad records are dropped, so that they are found in order. */
   public int readers() {
-    return strict() ? threads : 1;
+    return strict() && !once ? threads : 1;
   }
 
   /** Whether the first fault stops. */

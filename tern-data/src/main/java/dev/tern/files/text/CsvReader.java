@@ -55,8 +55,9 @@ public final class CsvReader {
             FileSequence.requireFiles(files),
             policy,
             file -> {
-              TextBytes.requireRereadable(file);
-              CsvFile.open(file, options, wanted, policy, dictionary, order).close();
+              if (TextBytes.requireRereadable(file, policy)) {
+                CsvFile.open(file, options, wanted, policy, dictionary, order).close();
+              }
             });
     return FileSequence.open(
         wanted.schema(),
@@ -76,13 +77,15 @@ public final class CsvReader {
       List<Path> files, CsvOptions options, Columns columns, ReadPolicy policy, KeptTexts kept) {
     Columns wanted = policy.read(columns);
     TextDictionary none = TextDictionary.none();
+    TimeOrder order = new TimeOrder();
     List<Path> sound =
         FileSequence.sound(
             FileSequence.requireFiles(files),
             policy,
             file -> {
-              TextBytes.requireRereadable(file);
-              CsvFile.open(file, options, wanted, policy, none).keep(kept).close();
+              if (TextBytes.requireRereadable(file, policy)) {
+                CsvFile.open(file, options, wanted, policy, none, order).keep(kept).close();
+              }
             });
     return FileSequence.open(
         wanted.schema(),
@@ -90,6 +93,6 @@ public final class CsvReader {
         OptionalLong.empty(),
         policy.withThreads(1),
         (file, faults) ->
-            CsvFile.open(file, options, wanted, policy.withFaults(faults), none).keep(kept));
+            CsvFile.open(file, options, wanted, policy.withFaults(faults), none, order).keep(kept));
   }
 }

@@ -57,8 +57,9 @@ public final class LibsvmReader {
             FileSequence.requireFiles(files),
             policy,
             file -> {
-              TextBytes.requireRereadable(file);
-              options.lines(file).close();
+              if (TextBytes.requireRereadable(file, policy)) {
+                options.lines(file).close();
+              }
             });
     return FileSequence.open(
         schema,

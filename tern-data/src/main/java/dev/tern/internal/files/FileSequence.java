@@ -30,6 +30,9 @@ public final class FileSequence extends PositionedReader {
 
   private static final int LEAST_ROWS = 64;
 
+  /** Rows that a pipe may have, whose bytes nobody knows. */
+  private static final int ROWS_OF_STREAM = 1 << 16;
+
   private final Schema schema;
   private final List<Path> files;
   private final long[] sizes;
@@ -136,7 +139,7 @@ public final class FileSequence extends PositionedReader {
   private static long roomOf(List<Path> files) {
     long bytes = LEAST_ROWS;
     for (Path file : files) {
-      bytes += bytes(file);
+      bytes += TextBytes.isStream(file) ? ROWS_OF_STREAM : bytes(file);
     }
     return bytes;
   }

@@ -53,13 +53,24 @@ public final class GzipInput extends InputStream {
   public static GzipInput open(Path file) throws IOException {
     InputStream in = Files.newInputStream(file);
     try {
-      GzipInput gzip = new GzipInput(file, in, (int) Math.clamp(Files.size(file), 64, BUFFER));
-      gzip.header();
-      return gzip;
+      return open(file, in, Files.size(file));
     } catch (IOException | RuntimeException e) {
       in.close();
       throw e;
     }
+  }
+
+  /**
+   * Reads the header of the first member of {@code in}, which is taken over where that does not
+   * fail.
+   *
+   * @param file its name, for messages
+   * @param size bytes that it is thought to have
+   */
+  static GzipInput open(Path file, InputStream in, long size) throws IOException {
+    GzipInput gzip = new GzipInput(file, in, (int) Math.clamp(size, 64, BUFFER));
+    gzip.header();
+    return gzip;
   }
 
   @Override

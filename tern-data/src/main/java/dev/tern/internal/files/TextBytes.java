@@ -2,8 +2,10 @@ package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
 import dev.tern.base.Shown;
+import dev.tern.files.ReadPolicy;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PushbackInputStream;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -60,14 +62,18 @@ public final class TextBytes implements AutoCloseable {
    */
   public static TextBytes open(Path file, Charset encoding, String advice) {
     try {
-      boolean gzip = isGzip(file);
-      long size = Files.size(file);
-      // One byte more than the file has, so that its end is met on the first reading.
-      boolean recoded = !encoding.equals(StandardCharsets.UTF_8);
-      long most = recoded ? 3 * size + 1 : size + 1;
-      int room = (int) Math.min(gzip ? Math.max(GZIP_ROOM, 16 * size) : most, BUFFER);
-      InputStream in = gzip ? GzipInput.open(file) : Files.newInputStream(file);
+      boolean stream = isStream(file);
+      long size = stream ? BUFFER : Files.size(file);
+      // A pipe gives its first bytes once.
+      PushbackInputStream raw = new PushbackInputStream(Files.newInputStream(file), 2);
+      InputStream in = raw;
       try {
+        boolean gzip = isGzip(raw);
+        in = gzip ? GzipInput.open(file, raw, size) : raw;
+        // One byte more than the file has, so that its end is met on the first reading.
+        boolean recoded = !encoding.equals(StandardCharsets.UTF_8);
+        long most = recoded ? 3 * size + 1 : size + 1;
+        int room = (int) Math.min(gzip ? Math.max(GZIP_ROOM, 16 * size) : most, BUFFER);
         TextBytes text =
             new TextBytes(
                 file, recoded ? RecodedInput.open(in, encoding) : in, gzip, encoding, room, advice);
@@ -84,10 +90,10 @@ public final class TextBytes implements AutoCloseable {
     }
   }
 
-  private static boolean isGzip(Path file) throws IOException {
-    try (InputStream in = Files.newInputStream(file)) {
-      return in.read() == 0x1f && in.read() == 0x8b;
-    }
+  private static boolean isGzip(PushbackInputStream in) throws IOException {
+    byte[] magic = in.readNBytes(2);
+    in.unread(magic);
+    return magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
   }
 
   private void requireLines() {
@@ -97,14 +103,25 @@ public final class TextBytes implements AutoCloseable {
     }
   }
 
-  /** A file is looked into on opening and read once a pass, which takes its rows from a pipe. */
-  public static void requireRereadable(Path file) {
-    if (Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file)) {
+  /** Whether {@code file} is a pipe or a device, whose bytes come once. */
+  public static boolean isStream(Path file) {
+    return Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file);
+  }
+
+  /**
+   * A file is looked into on opening and read once a pass, which takes its rows from a pipe.
+   *
+   * @return whether {@code file} may be looked into; false for a pipe that is read once
+   */
+  public static boolean requireRereadable(Path file, ReadPolicy policy) {
+    boolean stream = isStream(file);
+    if (stream && !policy.once()) {
       throw new DataException(
           file
               + ": got a pipe or device, expected a file that can be read more than once; write the"
               + " rows to one and name that");
     }
+    return !stream;
   }
 
   /** The buffer; another after {@link #fill}. */
