@@ -59,12 +59,14 @@ record ColumnNotes(FeatureEncoder encoder) {
     encoder
         .training()
         .ifPresent(facts ->
-            facts.columns().forEach(column -> {
-              String warning = warning(column, facts.rows());
-              if (!warning.isEmpty()) {
-                warnings.add(warning);
-              }
-            }));
+            facts
+                .columns()
+                .forEach(column -> {
+                  String warning = warning(column, facts.rows());
+                  if (!warning.isEmpty()) {
+                    warnings.add(warning);
+                  }
+                }));
     warn(warnings, progress);
   }
 
@@ -118,7 +120,8 @@ record ColumnNotes(FeatureEncoder encoder) {
   private static void warn(List<String> warnings, Progress progress) {
     warnings.stream().limit(MOST_WARNINGS).forEach(text -> progress.note("warning: " + text));
     if (warnings.size() > MOST_WARNINGS) {
-      progress.note("warning: " + (warnings.size() - MOST_WARNINGS) + " more columns are like that");
+      progress.note(
+          "warning: " + (warnings.size() - MOST_WARNINGS) + " more columns are like that");
     }
   }
 }

@@ -67,6 +67,7 @@ final class EvaluateCommand implements Callable<Integer> {
           new Scoring(predictor, rows, Scoring.name(data), done -> progress.update(done, ""));
       Metrics.Result result = scoring.evaluate();
       source.noteSkipped(progress);
+      ColumnNotes.scored(scoring.counts(), progress);
       progress.close();
       if (result.rows() == 0) {
         throw DataSource.withoutRows(data);

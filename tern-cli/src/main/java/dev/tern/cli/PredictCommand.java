@@ -96,6 +96,7 @@ final class PredictCommand implements Callable<Integer> {
       Scoring scoring =
           new Scoring(predictor, rows, Scoring.name(files), done -> progress.update(done, ""));
       long count = scoring.predict(writer, kept);
+      ColumnNotes.scored(scoring.counts(), progress);
       progress.close();
       String place = out.isStandard() ? "" : " in " + target;
       say(Format.whole(count) + " predictions" + place, out.isStandard());

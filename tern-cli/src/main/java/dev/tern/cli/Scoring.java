@@ -3,6 +3,7 @@ package dev.tern.cli;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.text.ScoreWriter;
@@ -18,8 +19,18 @@ import java.util.function.LongConsumer;
  *
  * @param source where the rows come from, for messages
  * @param progress receives the rows scored so far
+ * @param counts of missing and unknown values of the rows so far
  */
-record Scoring(Predictor predictor, DataReader rows, String source, LongConsumer progress) {
+record Scoring(
+    Predictor predictor,
+    DataReader rows,
+    String source,
+    LongConsumer progress,
+    ColumnCounts counts) {
+  Scoring(Predictor predictor, DataReader rows, String source, LongConsumer progress) {
+    this(predictor, rows, source, progress, new ColumnCounts(predictor.encoder()));
+  }
+
   /** An encoded number beyond this is rare in training, as are numbers of 1,000 deviations. */
   private static final float FAR = 1000;
 
@@ -41,7 +52,7 @@ record Scoring(Predictor predictor, DataReader rows, String source, LongConsumer
         for (int i = 0; i < labels.length; i++) {
           labels[i] = batch.labels()[i * labelDim];
         }
-        predictor.logits(batch, logits);
+        predictor.logits(batch, logits, counts);
         requireNumbers(logits, batch, done);
         metrics.addLogits(logits, labels, labels.length);
         done += labels.length;
@@ -56,7 +67,7 @@ record Scoring(Predictor predictor, DataReader rows, String source, LongConsumer
     long done = 0;
     for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
       try (Batch batch = next.get()) {
-        float[] probabilities = predictor.score(batch);
+        float[] probabilities = predictor.score(batch, counts);
         requireNumbers(probabilities, batch, done);
         if (kept.isPresent()) {
           writer.write(kept.get(), probabilities);

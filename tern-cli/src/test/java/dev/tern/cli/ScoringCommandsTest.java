@@ -40,7 +40,7 @@ final class ScoringCommandsTest {
     Path data = Files.writeString(shared.resolve("rows.csv"), text());
     String yaml =
         """
-        data: {format: csv, train: "%s", eval: "%s", label: {column: y}, dense: {columns: [a]}, sparse: {columns: [c]}}
+        data: {format: csv, train: "%s", eval: "%s", label: {column: y}, dense: {columns: [a], transform: none}, sparse: {columns: [c]}}
         model: {type: fm, embedding: 4}
         train: {batch: 16, epochs: 2, threads: 1, memory: 64m, optimizer: {type: sgd, lr: 30}}
         run: {dir: "%s"}

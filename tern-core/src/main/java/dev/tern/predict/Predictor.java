@@ -119,12 +119,24 @@ public final class Predictor implements AutoCloseable {
     return result;
   }
 
+  /** As {@link #score(Batch)}; counts the rows as {@link #logits(Batch, float[], ColumnCounts)}. */
+  public float[] score(Batch rows, ColumnCounts counts) {
+    float[] result = new float[rows.size()];
+    logits(rows, result, counts);
+    toProbabilities(result, rows.size());
+    return result;
+  }
+
+  private static void toProbabilities(float[] logits, int count) {
+    for (int i = 0; i < count; i++) {
+      logits[i] = Pointwise.sigmoid(logits[i]);
+    }
+  }
+
   /** Writes the result of {@link #score(Batch)} to the first {@code rows.size()} places. */
   public void score(Batch rows, float[] target) {
     logits(rows, target);
-    for (int i = 0; i < rows.size(); i++) {
-      target[i] = Pointwise.sigmoid(target[i]);
-    }
+    toProbabilities(target, rows.size());
   }
 
   /**

@@ -210,11 +210,13 @@ final class DataKeys {
           .reading();
   static final Key<String> TRANSFORM =
       KEYS.key(
-          "data.dense.transform",
-          Kind.Choice.of("auto", "none", "log1p", "standardize", "log1p+standardize", "bucketize"),
-          "auto",
-          "What is done to the numbers; fitted on the training files. auto standardizes, and takes"
-              + " log(1 + x) before that of the columns that data.dense.log1p says.");
+              "data.dense.transform",
+              Kind.Choice.of(
+                  "auto", "none", "log1p", "standardize", "log1p+standardize", "bucketize"),
+              "auto",
+              "What is done to the numbers; fitted on the training files. auto standardizes, and"
+                  + " takes log(1 + x) before that of the columns that data.dense.log1p says.")
+          .before("none");
   static final Key<List<String>> LOG1P =
       KEYS.key(
               "data.dense.log1p",

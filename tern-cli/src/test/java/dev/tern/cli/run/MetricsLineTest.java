@@ -3,6 +3,7 @@ package dev.tern.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.cli.run.MetricsLine.Split;
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableStatistics;
 import java.nio.file.Files;
@@ -22,7 +23,24 @@ final class MetricsLineTest {
 
   private static MetricsLine line(TableStatistics... tables) {
     return new MetricsLine(
-        7, 0, Split.TRAIN, 0.5, 0.75, 1, 1000, 4096, 1.5, Double.NaN, List.of(tables));
+        7, 0, Split.TRAIN, 0.5, 0.75, 1, 1000, 4096, 1.5, Double.NaN, List.of(tables), List.of());
+  }
+
+  @Test
+  void missingAndUnknownValuesComeBackFromTheFile() {
+    List<ColumnCounts.Column> columns =
+        List.of(
+            new ColumnCounts.Column("a \"b\"", 9, 2, 0, 0),
+            new ColumnCounts.Column("c", 9, 0, 9, 4));
+    MetricsLine line =
+        new MetricsLine(7, 0, Split.EVAL, 0.5, 1, 1, 1, 1, 1, Double.NaN, List.of(), columns);
+    assertThat(line.toJson())
+        .contains("\"c\":{\"rows\":9,\"missing\":0,\"values\":9,\"unknown\":4}");
+    assertThat(MetricsLine.parse(line.toJson(), "metrics.jsonl")).isEqualTo(line);
+    assertThat(ColumnsSection.of(List.of(line, line(new TableStatistics[0]))))
+        .contains("<td>c</td><td>9</td><td>0</td><td>0.00%</td><td>9</td><td>4</td><td>44.44%")
+        .contains("<td>a &quot;b&quot;</td>");
+    assertThat(ColumnsSection.of(List.of(line(new TableStatistics[0])))).isEmpty();
   }
 
   @Test
@@ -76,7 +94,8 @@ final class MetricsLineTest {
                 new TableStatistics.Filter(0, 0),
                 new FileStatistics(3, 1 << 20, 4, 1, 0, 0)));
     MetricsLine later =
-        new MetricsLine(9, 0, Split.TRAIN, 0.4, 0.8, 1, 1000, 4096, 2, 0, earlier.tables());
+        new MetricsLine(
+            9, 0, Split.TRAIN, 0.4, 0.8, 1, 1000, 4096, 2, 0, earlier.tables(), List.of());
     try (MetricsLog log = MetricsLog.open(file, 7)) {
       assertThat(log.lines()).containsExactly(earlier);
       log.append(later);

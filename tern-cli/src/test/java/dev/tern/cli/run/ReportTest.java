@@ -132,7 +132,8 @@ final class ReportTest {
               line.memoryBytes(),
               line.seconds(),
               0.01,
-              tables));
+              tables,
+              List.of()));
     }
     return lines;
   }
@@ -215,7 +216,8 @@ final class ReportTest {
               new TableStatistics.Filter(0, 0),
               FileStatistics.NONE);
       lines.add(
-          new MetricsLine(i + 1, 0, Split.TRAIN, 0.5, 0.5, 1, 1, 1, 1, Double.NaN, List.of(table)));
+          new MetricsLine(
+              i + 1, 0, Split.TRAIN, 0.5, 0.5, 1, 1, 1, 1, Double.NaN, List.of(table), List.of()));
     }
     String html = report(lines).html();
     String chart = html.substring(html.indexOf("<h3>Hit rate of tables</h3>"));

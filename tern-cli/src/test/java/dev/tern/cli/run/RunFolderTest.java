@@ -304,7 +304,8 @@ final class RunFolderTest {
                 + "\"samples_per_second\":1234.5,\"memory_bytes\":99,\"seconds\":3.25}");
     assertThat(MetricsLine.parse(line.toJson(), "test")).isEqualTo(line);
     MetricsLine waited =
-        new MetricsLine(7, 2, Split.TRAIN, 0.25, 0.75, 1.5, 10, 99, 3.25, 0.03, List.of());
+        new MetricsLine(
+            7, 2, Split.TRAIN, 0.25, 0.75, 1.5, 10, 99, 3.25, 0.03, List.of(), List.of());
     assertThat(waited.toJson()).contains("\"waiting\":0.03");
     assertThat(MetricsLine.parse(waited.toJson(), "test")).isEqualTo(waited);
     assertThat(MetricsLine.parse(line(1).toJson(), "test")).isEqualTo(line(1));

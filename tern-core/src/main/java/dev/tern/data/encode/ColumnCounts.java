@@ -55,9 +55,9 @@ public final class ColumnCounts {
     rows += raw.size();
     float[] dense = raw.dense();
     int dim = missingNumbers.length;
-    for (int i = 0; i < raw.size() * dim; i++) {
-      if (Float.isNaN(dense[i])) {
-        missingNumbers[i % dim]++;
+    for (int row = 0; row < raw.size(); row++) {
+      for (int f = 0; f < dim; f++) {
+        missingNumbers[f] += Float.isNaN(dense[row * dim + f]) ? 1 : 0;
       }
     }
     for (int s = 0; s < missingIds.length; s++) {
