@@ -217,8 +217,7 @@ final class BrokenFiles {
         bad(
             "Parquet: the footer is cut",
             in -> train(in, cut(converted(in, "rows.parquet"), 20), "data.format=parquet"),
-            "rows.parquet: footer: ",
-            "expected"),
+            "rows.parquet: got a Parquet file without its end, expected"),
         bad(
             "Parquet: a damaged footer",
             in -> train(in, flipped(converted(in, "rows.parquet"), 0.9), "data.format=parquet"),
@@ -247,8 +246,9 @@ final class BrokenFiles {
                     converted(in, "rows.parquet"),
                     "data.format=parquet",
                     "data.label.column=c",
-                    "data.sparse.columns=y"),
-            "rows.parquet: column y: got FLOAT, expected"),
+                    "data.sparse.columns=y",
+                    "data.sparse.separator=;"),
+            "rows.parquet: column y: got FLOAT, expected a LIST"),
         bad(
             "Parquet: a column is missing",
             in ->

@@ -91,8 +91,8 @@ final class ParquetFile implements AutoCloseable {
     }
     if (start.equals("PAR1") || start.equals("PARE")) {
       throw whole(
-          "a Parquet file without its end, which says what is where; its writer or its copy was"
-              + " cut short, write or copy it again");
+          "a Parquet file without its end, expected that, which says what is where; its writer or"
+              + " its copy was cut short, write or copy it again");
     }
     FileKind kind = FileKind.of(path);
     if (kind.isLines()) {
