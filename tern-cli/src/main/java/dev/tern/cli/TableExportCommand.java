@@ -3,6 +3,7 @@ package dev.tern.cli;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.tools.TableExport;
 import dev.tern.checkpoint.tools.TableFormat;
+import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -45,6 +46,13 @@ final class TableExportCommand implements Callable<Integer> {
               + " not as there, and the ids of rows that went.")
   private Optional<Path> since = Optional.empty();
 
+  @Option(
+      names = "--values",
+      description =
+          "Text that names its columns: id, value (the text or integer of the data), weight (the"
+              + " linear one), v0, v1, ... (the vector).")
+  private boolean values;
+
   @Override
   public Integer call() {
     Checkpoint checkpoint = choice.open();
@@ -55,6 +63,15 @@ final class TableExportCommand implements Callable<Integer> {
 
   private String write(Checkpoint checkpoint) {
     int slot = choice.slot(checkpoint);
+    if (values && (since.isPresent() || format != TableFormat.TEXT)) {
+      throw new ConfigException(
+          "--values: got "
+              + (since.isPresent() ? "--since" : "another --format than text")
+              + " beside it, expected text of a whole table; leave one of them out");
+    }
+    if (values) {
+      return Format.whole(TableExport.writeValues(checkpoint, slot, out)) + " rows";
+    }
     if (since.isEmpty()) {
       return Format.whole(TableExport.write(checkpoint, slot, format, out)) + " rows";
     }

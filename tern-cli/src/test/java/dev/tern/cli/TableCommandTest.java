@@ -79,6 +79,34 @@ final class TableCommandTest {
   }
 
   @Test
+  void valuesAndNamedWeightsAreExportedAndImported() throws IOException {
+    ok("table", "export", run, "--table", "3", "--values", "--out", path("values.tsv"));
+    List<String> lines = Files.readAllLines(folder.resolve("values.tsv"));
+    assertThat(lines.getFirst()).isEqualTo("id\tvalue\tweight\tv0\tv1\tv2\tv3");
+    String[] fields = lines.get(1).split("\t");
+    assertThat(fields[1]).isEqualTo(fields[0]); // the id is the value
+    ok("table", "import", run, "--table", "3", "--from", path("values.tsv"), "--out", path("in"));
+    assertThat(ok("table", "diff", run, path("in"), "--table", "3"))
+        .contains(": 0 added, 0 removed, 0 changed, ");
+    for (String[] other : new String[][] {{"--format", "hugectr"}, {"--since", run}}) {
+      MainTest.Result refused =
+          tern(
+              "table",
+              "export",
+              run,
+              "--table",
+              "3",
+              "--values",
+              other[0],
+              other[1],
+              "--out",
+              path("no"));
+      assertThat(refused.code()).isEqualTo(2);
+      assertThat(refused.err()).contains("--values: got ", "expected text of a whole table");
+    }
+  }
+
+  @Test
   void bucketsOfIdsWithoutARowAreCountedAndComeAlong() {
     run = path("hashed");
     String config = path("config.yaml");

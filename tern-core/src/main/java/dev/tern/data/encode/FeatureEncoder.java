@@ -257,6 +257,26 @@ public final class FeatureEncoder {
   }
 
   /**
+   * The value that has id {@code id} in slot {@code slot}, as data have it: a text, or an integer
+   * in decimal. Empty for the id of missing values, for hashes, and for a text that is not known.
+   */
+  public Optional<String> value(int slot, long id) {
+    if (slot >= slots.size()) {
+      return Optional.empty();
+    }
+    return switch (slots.get(slot)) {
+      case IdEncoding.Verbatim(boolean text) ->
+          text ? Optional.empty() : Optional.of(Long.toString(id));
+      case IdEncoding.Vocabulary vocabulary when vocabulary.text() -> text(slot, id);
+      case IdEncoding.Vocabulary _ ->
+          id < 1 || id > vocabularies[slot].size()
+              ? Optional.empty()
+              : Optional.of(Long.toString(vocabularies[slot].id((int) id)));
+      case IdEncoding.Hashed _ -> Optional.empty();
+    };
+  }
+
+  /**
    * Encodes all rows of {@code raw}; they replace the rows of {@code encoded}.
    *
    * @param raw rows of {@link #rawSchema()}; without labels, labels are NaN

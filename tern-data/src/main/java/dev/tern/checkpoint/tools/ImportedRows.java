@@ -1,6 +1,7 @@
 package dev.tern.checkpoint.tools;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.embedding.config.RowSource;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.memory.Memory;
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Ids and weights from a file of another program, sorted by id. */
 final class ImportedRows {
@@ -36,29 +38,83 @@ final class ImportedRows {
     weights = new float[1024 * width];
   }
 
-  /** Reads lines of an id and {@code width} weights. */
-  static ImportedRows text(Path path, int width) throws IOException {
+  /**
+   * Reads the lines of a file for table {@code table}: an id and {@code width} weights each, or
+   * what the first line names.
+   */
+  static ImportedRows text(Path path, Checkpoint checkpoint, int table, int width)
+      throws IOException {
     ImportedRows rows =
         new ImportedRows(path, "line", "export it as tern table export does", width);
-    float[] row = new float[width];
     try (BufferedReader lines = Files.newBufferedReader(path)) {
-      long number = 1;
-      for (String line = lines.readLine(); line != null; line = lines.readLine(), number++) {
-        String[] parts = line.split("\t", -1);
-        if (parts.length != 1 + width) {
-          throw rows.bad(number, parts.length - 1 + " weights", width + " after an id");
-        }
-        try {
-          for (int j = 0; j < width; j++) {
-            row[j] = Float.parseFloat(parts[1 + j]);
-          }
-          rows.add(Long.parseLong(parts[0]), row, number);
-        } catch (NumberFormatException e) {
-          throw rows.bad(number, e.getMessage() + " among its numbers", "an id, weights");
-        }
+      String line = lines.readLine();
+      if (line != null && NamedLines.isHeader(line)) {
+        rows.readNamed(line, lines, checkpoint, table);
+      } else {
+        rows.read(line, lines);
       }
     }
     return rows.checked();
+  }
+
+  private void read(@Nullable String first, BufferedReader lines) throws IOException {
+    float[] row = new float[width];
+    long number = 1;
+    for (String line = first; line != null; line = lines.readLine(), number++) {
+      String[] parts = line.split("\t", -1);
+      if (parts.length != 1 + width) {
+        throw bad(number, parts.length - 1 + " weights", width + " after an id");
+      }
+      try {
+        for (int j = 0; j < width; j++) {
+          row[j] = Float.parseFloat(parts[1 + j]);
+        }
+        requireFinite(row, number);
+        add(id(parts[0]), row, number);
+      } catch (NumberFormatException e) {
+        throw bad(number, e.getMessage() + " among its numbers", "an id, weights");
+      }
+    }
+  }
+
+  private void readNamed(String first, BufferedReader lines, Checkpoint checkpoint, int table)
+      throws IOException {
+    NamedLines named;
+    try {
+      named = NamedLines.of(first, checkpoint, table, width);
+    } catch (IllegalArgumentException e) {
+      throw bad(1, String.valueOf(e.getMessage()), "id or value, and the weights of the table");
+    }
+    float[] row = new float[width];
+    long number = 2;
+    for (String line = lines.readLine(); line != null; line = lines.readLine(), number++) {
+      String[] fields = line.split("\t", -1);
+      if (fields.length != named.columns()) {
+        throw bad(number, fields.length + " fields", named.columns() + " as the first line names");
+      }
+      try {
+        named.weights(fields, row);
+        requireFinite(row, number);
+        add(named.id(fields), row, number);
+      } catch (NumberFormatException e) {
+        throw bad(number, e.getMessage() + " among its numbers", "an id, weights");
+      } catch (IllegalArgumentException e) {
+        throw bad(number, String.valueOf(e.getMessage()), "an id or value of the table");
+      }
+    }
+  }
+
+  /** A signed id, as exports have it, or an unsigned one of up to 2^64 - 1. */
+  static long id(String text) {
+    return text.startsWith("-") ? Long.parseLong(text) : Long.parseUnsignedLong(text);
+  }
+
+  private void requireFinite(float[] row, long place) {
+    for (float weight : row) {
+      if (!Float.isFinite(weight)) {
+        throw bad(place, weight + " among the weights", "numbers of at most 3.4e38");
+      }
+    }
   }
 
   /** Adds a row from place {@code place} of the file. */

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /** Writes rows as lines of text: {@link TableFormat#TEXT}. */
 final class RowLines implements AutoCloseable {
@@ -16,9 +17,26 @@ final class RowLines implements AutoCloseable {
     this.width = width;
   }
 
+  /** Writes the names of the columns of {@link #row(RowWalk, String)}. */
+  void names(List<String> weights) throws IOException {
+    out.write(RowNames.ID + '\t' + RowNames.VALUE + '\t' + String.join("\t", weights) + '\n');
+  }
+
+  /** Writes a row with its weights, {@code value} behind the id. */
+  void row(RowWalk row, String value) throws IOException {
+    out.write(Long.toString(row.id()));
+    out.write('\t');
+    out.write(RowValues.escaped(value));
+    weights(row);
+  }
+
   /** Writes a row with its weights. */
   void row(RowWalk row) throws IOException {
     out.write(Long.toString(row.id()));
+    weights(row);
+  }
+
+  private void weights(RowWalk row) throws IOException {
     for (int j = 0; j < width; j++) {
       out.write('\t');
       out.write(Float.toString(row.weight(j)));

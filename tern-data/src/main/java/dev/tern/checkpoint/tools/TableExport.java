@@ -50,6 +50,46 @@ public final class TableExport {
   }
 
   /**
+   * Writes table {@code slot} as lines of text that say what each row belongs to. The first line
+   * names the columns: {@code id}, {@code value} (the text or integer of the data; empty where it
+   * is not known, as for missing values and hashes), {@code weight} (the linear weight, where the
+   * model has one), and {@code v0}, {@code v1} and so on, the vector. In values a backslash stands
+   * before another and in {@code \t}, {@code \n} and {@code \r}.
+   *
+   * @param target a new file
+   * @return rows written
+   * @throws DataException if something is at {@code target}
+   */
+  public static long writeValues(Checkpoint checkpoint, int slot, Path target) {
+    long[] count = new long[1];
+    AtomicFolder.writeNew(
+        target,
+        writing -> {
+          count[0] = values(checkpoint, slot, target, writing);
+          checkpoint.requireUnchanged();
+        });
+    return count[0];
+  }
+
+  private static long values(Checkpoint checkpoint, int slot, Path target, Path writing) {
+    List<Path> files = checkpoint.tableFiles(slot);
+    RowShape shape = RowShape.of(files.getLast());
+    RowValues values = new RowValues(checkpoint, slot);
+    try (SavedTable table = SavedTable.open(files, shape);
+        RowWalk rows = new RowWalk(shape, table);
+        RowLines lines = new RowLines(writing, shape.width())) {
+      lines.names(RowNames.of(checkpoint, shape.width()));
+      long count = 0;
+      for (; rows.next(); count++) {
+        lines.row(rows, values.of(rows.id()));
+      }
+      return count;
+    } catch (IOException e) {
+      throw AtomicFolder.unwritten(target, e);
+    }
+  }
+
+  /**
    * Writes how the weights of table {@code slot} changed from {@code since} to {@code checkpoint},
    * for a server that has the weights of {@code since}. In {@link TableFormat#TEXT} a row that is
    * gone is a line with its id alone. In {@link TableFormat#SAFETENSORS} there are {@code ids},

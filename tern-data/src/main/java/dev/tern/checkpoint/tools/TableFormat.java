@@ -2,7 +2,11 @@ package dev.tern.checkpoint.tools;
 
 /** Formats in which rows of a table are exported and imported. */
 public enum TableFormat {
-  /** One line a row: id and weights, separated by tabs. Floats are written exactly, as in Java. */
+  /**
+   * One line a row: id and weights, separated by tabs. Floats are written exactly, as in Java. An
+   * import also reads files whose first line names the columns, as {@link TableExport#writeValues}
+   * writes them: {@code id}, {@code value} or both, and the weights by name, in any order.
+   */
   TEXT,
 
   /**

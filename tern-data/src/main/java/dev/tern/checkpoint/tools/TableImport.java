@@ -78,7 +78,7 @@ public final class TableImport {
       }
       ImportedRows rows =
           source.format() == TableFormat.TEXT
-              ? ImportedRows.text(source.path(), shape.width())
+              ? ImportedRows.text(source.path(), checkpoint, slot, shape.width())
               : HugeCtrRows.read(
                   source.path(),
                   shape.width(),
