@@ -40,7 +40,8 @@ final class DataOptions {
   @Option(
       names = "--format",
       paramLabel = "FORMAT",
-      description = "csv, libsvm, libffm, norm, raw or parquet; else by the first file's name.")
+      description =
+          "csv, libsvm, libffm, norm, raw or parquet; else by the first file's name or bytes.")
   private Optional<String> format = Optional.empty();
 
   @Option(
@@ -52,11 +53,16 @@ final class DataOptions {
   /** The files and how to read them: {@code config.train()} are the files. */
   DataConfig resolve() {
     List<String> all = new ArrayList<>();
-    if (config.isEmpty() || format.isPresent()) {
-      all.add("data.format=" + format.orElseGet(() -> formatOf(files.getFirst())));
+    if (format.isPresent()) {
+      all.add("data.format=" + format.get());
     }
-    if (isTabbed(files.getFirst()) && config.isEmpty()) {
-      all.add("data.delimiter=tab");
+    if (config.isEmpty()) {
+      Optional<FormatGuess> guess =
+          format.isPresent() ? Optional.empty() : Optional.of(FormatGuess.of(files.getFirst()));
+      guess.ifPresent(found -> all.add("data.format=" + found.format()));
+      if (guess.map(FormatGuess::tabs).orElseGet(() -> isTabbed(files.getFirst()))) {
+        all.add("data.delimiter=tab");
+      }
     }
     all.addAll(overrides);
     all.add("data.train=" + list(files));

@@ -32,12 +32,10 @@ import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.CsvReader;
 import dev.tern.files.text.LibsvmOptions;
 import dev.tern.files.text.LibsvmReader;
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
+import dev.tern.internal.files.InputFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -173,17 +171,13 @@ final class DataSource {
 
   /** The raw rows of {@code paths}, which may hold patterns. */
   DataReader open(List<Path> paths) {
-    List<Path> files = files(paths);
-    requireNamed(files);
-    DataReader rows = opened(files);
+    DataReader rows = opened(filesOf(paths));
     return model.isPresent() ? labelled(rows, model.get()) : rows;
   }
 
   /** As {@link #open}, with the texts of the columns that {@code kept} names for each row. */
   DataReader open(List<Path> paths, KeptTexts kept) {
-    List<Path> files = files(paths);
-    requireNamed(files);
-    requireSeekable(files);
+    List<Path> files = filesOf(paths);
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, kept);
       case "parquet" -> ParquetReader.open(files, ParquetOptions.DEFAULT, columns(), policy, kept);
@@ -196,8 +190,17 @@ final class DataSource {
     };
   }
 
-  private DataReader opened(List<Path> files) {
+  /** The files to read of {@code paths}; of HugeCTR's Parquet, what describes them. */
+  private List<Path> filesOf(List<Path> paths) {
+    List<Path> named = files(paths);
+    requireNamed(named);
+    List<Path> files = isHugeCtr(paths) ? named : InputFiles.of(paths, kind());
+    InputFiles.requireOnce(files);
     requireSeekable(files);
+    return files;
+  }
+
+  private DataReader opened(List<Path> files) {
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
       case "libsvm", "libffm" -> libsvm(files);
@@ -251,7 +254,7 @@ final class DataSource {
     if (namesColumns() || model.isPresent()) {
       return List.of();
     }
-    Path first = expand(paths.getFirst()).getFirst();
+    Path first = isHugeCtr(paths) ? files(paths).getFirst() : first(paths.getFirst());
     return switch (config.format()) {
       case "csv" -> CsvReader.columns(first, csvOptions());
       case "libffm" -> LibsvmReader.columns(first, libsvmOptions());
@@ -266,7 +269,7 @@ final class DataSource {
       return Optional.empty();
     }
     try {
-      Path first = expand(config.train().getFirst()).getFirst();
+      Path first = first(config.train().getFirst());
       return CsvReader.columns(first, csvOptions()).stream()
           .filter(column -> column.name().equals(config.label()))
           .map(FileColumn::content)
@@ -421,11 +424,21 @@ final class DataSource {
   }
 
   private DataReader parquet(List<Path> files) {
-    boolean named =
-        namesColumns() || model.isPresent() && !ParquetReader.isHugeCtr(files.getFirst());
-    return named
-        ? ParquetReader.open(files, parquetOptions(), columns(), policy, dictionary)
-        : ParquetReader.openHugeCtr(files, parquetOptions(), policy);
+    return isHugeCtr(files)
+        ? ParquetReader.openHugeCtr(files, parquetOptions(), policy)
+        : ParquetReader.open(files, parquetOptions(), columns(), policy, dictionary);
+  }
+
+  /** Whether {@code paths} are Parquet that says by itself which columns are what. */
+  private boolean isHugeCtr(List<Path> paths) {
+    return config.format().equals("parquet")
+        && !namesColumns()
+        && (model.isEmpty() || ParquetReader.isHugeCtr(files(paths).getFirst()));
+  }
+
+  /** The first file of {@code path}. */
+  private Path first(Path path) {
+    return InputFiles.of(List.of(path), kind()).getFirst();
   }
 
   private ParquetOptions parquetOptions() {
@@ -558,58 +571,25 @@ final class DataSource {
         .toList();
   }
 
-  /** The files that match {@code paths}, which may hold patterns; each exists. */
+  /** The files and folders that match {@code paths}, which may hold patterns; each exists. */
   static List<Path> files(List<Path> paths) {
-    List<Path> files = paths.stream().flatMap(path -> expand(path).stream()).toList();
-    for (Path file : files) {
-      if (!Files.exists(file)) {
-        throw new DataException(file + ": got no such file, expected data; check the path");
-      }
-    }
-    requireDistinct(files);
+    List<Path> files = InputFiles.named(paths);
+    InputFiles.requireOnce(files);
     return files;
   }
 
-  /** A file read twice would train on its rows twice, and its bad records would count once. */
-  private static void requireDistinct(List<Path> files) {
-    Set<Path> seen = new HashSet<>();
-    for (Path file : files) {
-      try {
-        if (!seen.add(file.toRealPath())) {
-          throw new DataException(
-              file + ": got the file twice, expected each once; name it once, by one pattern");
-        }
-      } catch (IOException e) {
-        throw new DataException(
-            file + ": got " + DataException.reason(e) + ", expected data; check the path", e);
-      }
-    }
+  /** What stands in a folder of this format, and what its files hold. */
+  private InputFiles.Kind kind() {
+    return switch (config.format()) {
+      case "csv", "libsvm", "libffm" -> InputFiles.Kind.TEXT;
+      case "parquet" -> InputFiles.Kind.PARQUET;
+      default -> InputFiles.Kind.RECORDS;
+    };
   }
 
   /** The error for evaluation files without rows. */
   static DataException withoutRows(List<Path> paths) {
     Object names = paths.size() == 1 ? paths.getFirst() : Shown.list(paths);
     return new DataException(names + ": got no rows, expected some to evaluate on; check the file");
-  }
-
-  /** The files, sorted by name, that match a path whose last name may be a pattern. */
-  private static List<Path> expand(Path path) {
-    String name = String.valueOf(path.getFileName());
-    if (Files.exists(path) || name.chars().noneMatch(c -> "*?[{".indexOf(c) >= 0)) {
-      return List.of(path);
-    }
-    List<Path> files = new ArrayList<>();
-    Path folder = Optional.ofNullable(path.getParent()).orElse(Path.of(""));
-    try (DirectoryStream<Path> matches = Files.newDirectoryStream(folder, name)) {
-      matches.forEach(files::add);
-    } catch (IOException e) {
-      throw new DataException(
-          path + ": got no folder " + folder + " to look in, expected data files; check the path",
-          e);
-    }
-    if (files.isEmpty()) {
-      throw new DataException(path + ": got no file that matches, expected some; check the path");
-    }
-    return files.stream().sorted().toList();
   }
 }

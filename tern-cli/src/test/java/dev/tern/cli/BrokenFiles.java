@@ -95,9 +95,9 @@ final class BrokenFiles {
             in -> train(in, in.resolve("*.csv")),
             "*.csv: got no file that matches"),
         bad(
-            "a folder in place of a file",
+            "a folder with a file of another kind",
             in -> train(in, in),
-            ": got an error reading it (Is a directory), expected a file"),
+            "train.yaml: got no column y, expected it among [data:]"),
         bad(
             "evaluation rows that lack a column",
             in ->

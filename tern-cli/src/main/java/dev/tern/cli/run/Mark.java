@@ -2,7 +2,9 @@ package dev.tern.cli.run;
 
 import dev.tern.cli.config.YamlText;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -66,24 +68,39 @@ record Mark(RunFolder.Maker maker, List<String> files) {
         + rest;
   }
 
-  /** A training file in a mark; the bytes of a folder are the bytes of its files. */
+  /** A training file in a mark; the bytes of a folder are those of its files, however deep. */
   static String file(Path path) {
+    return line(path, Integer.MAX_VALUE);
+  }
+
+  private static String line(Path path, int depth) {
     try {
-      return bytes(path) + " bytes, " + YamlText.quote(path.toString());
+      return bytes(path, depth) + " bytes, " + YamlText.quote(path.toString());
     } catch (IOException e) {
       throw RunFolder.unreadable(path, e);
     }
   }
 
-  private static long bytes(Path path) throws IOException {
+  /**
+   * Whether {@code paths} are the files, by the bytes of what lies in a folder however deep, or of
+   * what lies right in it, as marks had them at first.
+   */
+  boolean isOf(List<Path> paths) {
+    return paths.stream().map(Mark::file).toList().equals(files)
+        || paths.stream().map(path -> line(path, 1)).toList().equals(files);
+  }
+
+  private static long bytes(Path path, int depth) throws IOException {
     if (!Files.isDirectory(path)) {
       return Files.size(path);
     }
     long sum = 0;
-    try (Stream<Path> inside = Files.list(path)) {
+    try (Stream<Path> inside = Files.walk(path, depth, FileVisitOption.FOLLOW_LINKS)) {
       for (Path file : inside.filter(Files::isRegularFile).toList()) {
         sum += Files.size(file);
       }
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
     }
     return sum;
   }

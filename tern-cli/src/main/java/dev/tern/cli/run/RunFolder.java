@@ -76,12 +76,12 @@ public final class RunFolder implements AutoCloseable {
       Config config, Earlier earlier, Maker maker, List<Path> trainingFiles) {
     Path dir = config.run().dir();
     List<String> files = trainingFiles.stream().map(Mark::file).toList();
-    check(config, earlier, maker, files);
+    check(config, earlier, maker, trainingFiles);
     List<Path> made = missing(dir);
     FileChannel lock = lock(dir);
     RunFolder folder = new RunFolder(config, earlier, maker, files, lock, made);
     try {
-      check(config, earlier, maker, files); // Another run may have ended in between.
+      check(config, earlier, maker, trainingFiles); // Another run may have ended in between.
       return folder;
     } catch (RuntimeException | Error e) {
       folder.close();
@@ -89,7 +89,7 @@ public final class RunFolder implements AutoCloseable {
     }
   }
 
-  private static void check(Config config, Earlier earlier, Maker maker, List<String> files) {
+  private static void check(Config config, Earlier earlier, Maker maker, List<Path> files) {
     Path dir = config.run().dir();
     Path file = dir.resolve(OwnFiles.CONFIG);
     Optional<Mark> mark = Mark.read(file);
@@ -108,7 +108,7 @@ public final class RunFolder implements AutoCloseable {
                 + "--overwrite to replace it, or --set run.dir=OTHER");
       } else if (earlier == Earlier.RESUME) {
         requireSame(Config.loadEarlier(file), config, file);
-        requireSame(mark.get().files(), files, file);
+        requireSame(mark.get(), files, file);
       } else {
         new OwnFiles(dir)
             .strange()
@@ -151,8 +151,10 @@ public final class RunFolder implements AutoCloseable {
     }
   }
 
-  private static void requireSame(List<String> before, List<String> after, Path file) {
-    if (!before.equals(after)) {
+  private static void requireSame(Mark mark, List<Path> files, Path file) {
+    if (!mark.isOf(files)) {
+      List<String> before = mark.files();
+      List<String> after = files.stream().map(Mark::file).toList();
       throw new ConfigException(
           file
               + ": got other training files for --resume ("

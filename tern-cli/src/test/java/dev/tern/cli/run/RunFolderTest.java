@@ -276,6 +276,29 @@ final class RunFolderTest {
   }
 
   @Test
+  void aFileDeepInAFolderOfTrainingDataCounts() throws IOException {
+    Path data = Files.createDirectories(temp.resolve("data/day=1")).getParent();
+    Path deep = Files.writeString(data.resolve("day=1/a.csv"), "12345");
+    Files.writeString(data.resolve("b.csv"), "123");
+    begin(config(), Earlier.REFUSE, Maker.TRAIN, data);
+    begin(config(), Earlier.RESUME, Maker.TRAIN, data);
+    Files.writeString(deep, "1234");
+    assertThatThrownBy(() -> open(config(), Earlier.RESUME, Maker.TRAIN, data))
+        .hasMessageContaining("(7 bytes, " + data + ", was 8 bytes, " + data + ")");
+  }
+
+  @Test
+  void aMarkOfTheBytesRightInAFolderHolds() throws IOException {
+    Path data = Files.createDirectories(temp.resolve("data/day=1")).getParent();
+    Files.writeString(data.resolve("day=1/a.csv"), "12345");
+    Files.writeString(data.resolve("b.csv"), "123");
+    Mark mark = new Mark(Maker.TRAIN, List.of("3 bytes, " + data));
+    assertThat(mark.isOf(List.of(data))).isTrue();
+    assertThat(new Mark(Maker.TRAIN, List.of("8 bytes, " + data)).isOf(List.of(data))).isTrue();
+    assertThat(new Mark(Maker.TRAIN, List.of("5 bytes, " + data)).isOf(List.of(data))).isFalse();
+  }
+
+  @Test
   void linesBeyondTheStepAndTornOnesAreCut() throws IOException {
     Path file = temp.resolve("metrics.jsonl");
     try (MetricsLog log = MetricsLog.open(file, 0)) {

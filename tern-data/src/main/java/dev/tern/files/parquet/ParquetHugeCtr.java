@@ -7,6 +7,7 @@ import dev.tern.files.FileColumn;
 import dev.tern.files.ReadPolicy;
 import dev.tern.internal.files.FileList;
 import dev.tern.internal.files.FileSequence;
+import dev.tern.internal.files.InputFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ final class ParquetHugeCtr {
   private void find(Path source) {
     if (Files.isDirectory(source)) {
       findIn(source);
-    } else if (!source.toString().endsWith(".parquet")) {
+    } else if (!InputFiles.isParquet(source)) {
       findListed(FileList.read(source));
     } else if (!Files.exists(source)) {
       throw new DataException(source + ": got no such file, expected data; check the path");
@@ -81,7 +82,7 @@ final class ParquetHugeCtr {
   static boolean isDescribed(Path source) {
     return Files.isDirectory(source)
         ? Files.exists(source.resolve(ParquetMetadata.NAME))
-        : !source.toString().endsWith(".parquet") || hasDescription(source);
+        : !InputFiles.isParquet(source) || hasDescription(source);
   }
 
   private void findIn(Path folder) {

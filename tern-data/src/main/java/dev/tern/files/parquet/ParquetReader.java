@@ -10,19 +10,13 @@ import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileList;
 import dev.tern.internal.files.FileSequence;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.FileVisitOption;
-import java.nio.file.Files;
+import dev.tern.internal.files.InputFiles;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * Reads Parquet files, one after the other: by column names, or as HugeCTR does, by the indices in
@@ -58,9 +52,9 @@ public final class ParquetReader {
   /**
    * Reads {@code columns} of {@code paths} and tells {@code dictionary} every text.
    *
-   * @param paths files; folders, of which all files ending in ".parquet" are read, in the order of
-   *     their paths, except files in hidden places (names that start with "." or "_"); or globs, of
-   *     which the last name has "*", "?", "[" or "{"
+   * @param paths files; folders, of which all files are read whose name or first bytes say that
+   *     they are Parquet, in the order of their paths, those of folders in them too, but no names
+   *     that begin with "." or "_" without "="; or patterns with "*", "?", "[" or "{" in any name
    */
   public static DataReader open(
       List<Path> paths,
@@ -68,7 +62,7 @@ public final class ParquetReader {
       Columns columns,
       ReadPolicy policy,
       TextDictionary dictionary) {
-    List<Path> files = FileSequence.requireFiles(paths).stream().flatMap(p -> expand(p)).toList();
+    List<Path> files = InputFiles.of(FileSequence.requireFiles(paths), InputFiles.Kind.PARQUET);
     return read(files, policy, ParquetPlan.byName(policy.read(columns), options, dictionary));
   }
 
@@ -98,7 +92,8 @@ public final class ParquetReader {
 
   /** The columns of the first file of {@code path}, each with its type. */
   public static List<FileColumn> columns(Path path) {
-    try (ParquetFile file = ParquetFile.open(expand(path).findFirst().orElseThrow())) {
+    Path first = InputFiles.of(List.of(path), InputFiles.Kind.PARQUET).getFirst();
+    try (ParquetFile file = ParquetFile.open(first)) {
       return ParquetHugeCtr.columns(file);
     }
   }
@@ -182,61 +177,5 @@ public final class ParquetReader {
             });
       }
     }
-  }
-
-  private static Stream<Path> expand(Path path) {
-    try {
-      if (Files.isDirectory(path)) {
-        return found(path, below(path));
-      }
-      String name = Objects.toString(path.getFileName(), "");
-      if (!Files.exists(path) && name.chars().anyMatch(c -> "*?[{".indexOf(c) >= 0)) {
-        return found(
-            path,
-            matches(
-                Objects.requireNonNullElse(path.getParent(), path.getFileSystem().getPath(".")),
-                name));
-      }
-      return Stream.of(path);
-    } catch (IOException | UncheckedIOException e) {
-      throw new DataException(path + ": got " + e + ", expected a readable folder", e);
-    }
-  }
-
-  private static Stream<Path> found(Path path, List<Path> files) {
-    if (files.isEmpty()) {
-      throw new DataException(path + ": got no Parquet file there, expected one; check the path");
-    }
-    return files.stream();
-  }
-
-  private static List<Path> below(Path folder) throws IOException {
-    try (Stream<Path> all = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
-      return all.filter(file -> file.toString().endsWith(".parquet"))
-          .filter(file -> visible(folder.relativize(file)) && Files.isRegularFile(file))
-          .sorted()
-          .toList();
-    }
-  }
-
-  private static boolean visible(Path path) {
-    for (Path part : path) {
-      String name = part.toString();
-      if (name.startsWith(".") || name.startsWith("_")) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private static List<Path> matches(Path folder, String glob) throws IOException {
-    List<Path> files = new ArrayList<>();
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, glob)) {
-      found.forEach(files::add);
-    } catch (java.nio.file.DirectoryIteratorException e) {
-      throw e.getCause();
-    }
-    files.sort(null);
-    return files;
   }
 }

@@ -7,6 +7,7 @@ import dev.tern.files.FileColumn;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.ReadPolicy;
 import dev.tern.internal.files.FileSequence;
+import dev.tern.internal.files.InputFiles;
 import dev.tern.internal.files.TextBytes;
 import dev.tern.internal.files.TimeOrder;
 import java.nio.file.Path;
@@ -16,7 +17,9 @@ import java.util.OptionalLong;
 /**
  * Reads CSV and TSV files, plain or gzip, one after the other: fields quoted as in RFC 4180, empty
  * lines at the end ignored, the last line with or without its end. Each file may order its columns
- * differently where its first line names them.
+ * differently where its first line names them. A folder stands for all files in it and below it,
+ * but those whose names begin with "." or "_", and a path with "*", "?", "[" or "{" for those that
+ * match.
  *
  * <p>Numbers are rounded as {@link Float#parseFloat} rounds. An empty dense field is NaN. Text
  * becomes its {@link dev.tern.data.encode.TextHash}. Faults name file, line, byte offset and
@@ -52,7 +55,7 @@ public final class CsvReader {
     TimeOrder order = new TimeOrder();
     List<Path> sound =
         FileSequence.sound(
-            FileSequence.requireFiles(files),
+            InputFiles.of(FileSequence.requireFiles(files), InputFiles.Kind.TEXT),
             policy,
             file -> {
               if (TextBytes.requireRereadable(file, policy)) {
@@ -80,7 +83,7 @@ public final class CsvReader {
     TimeOrder order = new TimeOrder();
     List<Path> sound =
         FileSequence.sound(
-            FileSequence.requireFiles(files),
+            InputFiles.of(FileSequence.requireFiles(files), InputFiles.Kind.TEXT),
             policy,
             file -> {
               if (TextBytes.requireRereadable(file, policy)) {

@@ -7,6 +7,7 @@ import dev.tern.files.FileColumn;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileSequence;
+import dev.tern.internal.files.InputFiles;
 import dev.tern.internal.files.TextBytes;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,7 +16,7 @@ import java.util.OptionalLong;
 /**
  * Reads files of LIBSVM, SVMlight and LIBFFM, plain or gzip, one after the other: a label, then
  * features by number with a value each, then perhaps a comment from {@code #} on. Feature numbers
- * may start at 0 or 1 and stand in any order.
+ * may start at 0 or 1 and stand in any order. Folders and patterns are as in {@link CsvReader}.
  *
  * <p>A dense number that a line does not have is 0, as these libraries take it; {@code nan} says
  * missing. An id must have the value 1, or {@link LibsvmOptions} say what other values mean; with
@@ -54,7 +55,7 @@ public final class LibsvmReader {
     LibsvmColumns found = new LibsvmColumns(schema, options);
     List<Path> sound =
         FileSequence.sound(
-            FileSequence.requireFiles(files),
+            InputFiles.of(FileSequence.requireFiles(files), InputFiles.Kind.TEXT),
             policy,
             file -> {
               if (TextBytes.requireRereadable(file, policy)) {

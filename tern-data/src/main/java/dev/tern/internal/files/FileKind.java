@@ -44,7 +44,7 @@ public enum FileKind {
   XML("an XML document", "write its rows as CSV first"),
   JSON("JSON", "write its rows as CSV first"),
   UTF_32("text in UTF-32", "convert it, as iconv -f UTF-32 -t UTF-8 does"),
-  UTF_16("text in UTF-16", "convert it, as iconv -f UTF-16 -t UTF-8 does"),
+  UTF_16("text in UTF-16", "set data.encoding: utf-16"),
   BINARY("binary data", "check the path and the format"),
   CR_ENDS("text whose lines end in CR alone (\\r)", "convert it, as tr '\\r' '\\n' does"),
   OTHER("something else", "check the path and the format");

@@ -134,7 +134,8 @@ class ParquetReaderTest {
     assertRefused(() -> read(folder.resolve("b.parquet"), dense("f")), "b.parquet", "no such file");
     Path empty = Files.createDirectory(folder.resolve("empty"));
     assertRefused(() -> read(empty, dense("f")), "empty", "no Parquet file");
-    assertRefused(() -> read(folder.resolve("x*.parquet"), dense("f")), "x*", "no Parquet file");
+    assertRefused(
+        () -> read(folder.resolve("x*.parquet"), dense("f")), "x*", "no file that matches");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> ParquetReader.open(List.of(), ParquetOptions.DEFAULT, dense("f")));
   }

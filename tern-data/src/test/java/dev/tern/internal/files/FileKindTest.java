@@ -169,7 +169,7 @@ final class FileKindTest {
         "bunzip2");
     assertRefused("t.csv", hex("504152311500150a"), "Parquet", "data.format: parquet");
     Charset wide = StandardCharsets.UTF_16LE;
-    assertRefused("wide.csv", "y,a\n1,2\n".getBytes(wide), "UTF-16", "iconv");
+    assertRefused("wide.csv", "y,a\n1,2\n".getBytes(wide), "UTF-16", "data.encoding: utf-16");
     assertRefused("mac.csv", latin("y,a\r1,2\r"), "CR alone (\\r)", "tr '\\r' '\\n'");
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
