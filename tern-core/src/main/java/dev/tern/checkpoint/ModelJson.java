@@ -48,18 +48,19 @@ final class ModelJson {
         (int) json.integer("embedding"),
         sizes(json, "hidden"),
         sizes(json, "bottom"),
-        new ModelConfig.Cross(
-            (int) json.integer("crossLayers"),
-            integer(json, "crossRank", 0),
-            integer(json, "crossExperts", 0)),
         new Mlp.Style(
             json.has("activation") ? Activation.valueOf(json.text("activation")) : Activation.RELU,
             json.has("batchNorm") && json.flag("batchNorm"),
             (float) json.number("dropout")),
-        integer(json, "heads", 1),
-        json.has("pairs")
-            ? ModelConfig.Pairs.valueOf(json.text("pairs"))
-            : ModelConfig.Pairs.SLOTS);
+        new ModelConfig.Interaction(
+            new ModelConfig.Cross(
+                (int) json.integer("crossLayers"),
+                integer(json, "crossRank", 0),
+                integer(json, "crossExperts", 0)),
+            integer(json, "heads", 1),
+            json.has("pairs")
+                ? ModelConfig.Pairs.valueOf(json.text("pairs"))
+                : ModelConfig.Pairs.SLOTS));
   }
 
   private static int integer(Json.Obj json, String key, int otherwise) {

@@ -20,21 +20,26 @@ import java.util.List;
  *     DEEPCROSSING widths inside the residual units, one unit each; in TRANSFORMER widths of the
  *     feed-forward layers, one block each
  * @param bottom DLRM: hidden layers of the bottom network, before its last layer of width {@code D}
- * @param cross DCN and DCN-V2: the cross layers
  * @param style what hidden layers have beside their linear part
- * @param heads TRANSFORMER: heads of attention, a divisor of {@code embedding}
- * @param pairs FM and DEEPFM: what the factorization machine pairs; SLOTS in all others
+ * @param interaction how features meet
  */
 public record ModelConfig(
     Type type,
     int embedding,
     List<Integer> hidden,
     List<Integer> bottom,
-    Cross cross,
     Mlp.Style style,
-    int heads,
-    Pairs pairs)
+    Interaction interaction)
     implements Model.Factory {
+  /**
+   * How the features of a row meet in a model.
+   *
+   * @param cross DCN and DCN-V2: the cross layers
+   * @param heads TRANSFORMER: heads of attention, a divisor of the embedding's width
+   * @param pairs FM and DEEPFM: what the factorization machine pairs; SLOTS in all others
+   */
+  public record Interaction(Cross cross, int heads, Pairs pairs) {}
+
   /**
    * The cross layers of a model.
    *
@@ -71,6 +76,9 @@ public record ModelConfig(
   public ModelConfig {
     hidden = List.copyOf(hidden);
     bottom = List.copyOf(bottom);
+    Cross cross = interaction.cross();
+    int heads = interaction.heads();
+    Pairs pairs = interaction.pairs();
     int rank = cross.rank();
     int experts = cross.experts();
     float dropout = style.dropout();
@@ -108,9 +116,25 @@ public record ModelConfig(
     return type == Type.FM || type == Type.DEEPFM;
   }
 
+  /** DCN and DCN-V2: the cross layers. */
+  public Cross cross() {
+    return interaction.cross();
+  }
+
+  /** TRANSFORMER: heads of attention. */
+  public int heads() {
+    return interaction.heads();
+  }
+
+  /** FM and DEEPFM: what the factorization machine pairs. */
+  public Pairs pairs() {
+    return interaction.pairs();
+  }
+
   /** Whether a model of rows of {@code schema} pairs features within slots. */
   boolean pairsWithin(Schema schema) {
-    return pairs == Pairs.FEATURES && schema.slots().stream().anyMatch(slot -> slot.hotness() != 1);
+    return pairs() == Pairs.FEATURES
+        && schema.slots().stream().anyMatch(slot -> slot.hotness() != 1);
   }
 
   private static void require(boolean holds, String name, Number got, String expected) {
@@ -131,49 +155,52 @@ public record ModelConfig(
         embedding,
         List.of(hidden),
         List.of(512, 256),
-        full,
         Mlp.Style.relu(0),
-        1,
-        factors(type) ? Pairs.FEATURES : Pairs.SLOTS);
+        new Interaction(full, 1, factors(type) ? Pairs.FEATURES : Pairs.SLOTS));
   }
 
-  private ModelConfig with(Cross other, Mlp.Style otherStyle) {
-    return new ModelConfig(type, embedding, hidden, bottom, other, otherStyle, heads, pairs);
+  private ModelConfig with(Mlp.Style other) {
+    return new ModelConfig(type, embedding, hidden, bottom, other, interaction);
+  }
+
+  private ModelConfig with(Cross cross, int heads, Pairs pairs) {
+    Interaction other = new Interaction(cross, heads, pairs);
+    return new ModelConfig(type, embedding, hidden, bottom, style, other);
   }
 
   /** The same model with a share dropped after each hidden layer, 0 or more and below 1. */
   public ModelConfig withDropout(float rate) {
-    return with(cross, new Mlp.Style(style.activation(), style.batchNorm(), rate));
+    return with(new Mlp.Style(style.activation(), style.batchNorm(), rate));
   }
 
   /** The same model with another bottom network. */
   public ModelConfig withBottom(Integer... widths) {
-    return new ModelConfig(type, embedding, hidden, List.of(widths), cross, style, heads, pairs);
+    return new ModelConfig(type, embedding, hidden, List.of(widths), style, interaction);
   }
 
   /** The same model with another number of cross layers. */
   public ModelConfig withCrossLayers(int layers) {
-    return with(new Cross(layers, cross.rank(), cross.experts()), style);
+    return with(new Cross(layers, cross().rank(), cross().experts()), heads(), pairs());
   }
 
   /** The same model with cross matrices of low rank, or mixtures of {@code experts} of them. */
   public ModelConfig withCross(int rank, int experts) {
-    return with(new Cross(cross.layers(), rank, experts), style);
+    return with(new Cross(cross().layers(), rank, experts), heads(), pairs());
   }
 
   /** The same model with other hidden layers. */
   public ModelConfig withActivation(Activation function, boolean normalized) {
-    return with(cross, new Mlp.Style(function, normalized, style.dropout()));
+    return with(new Mlp.Style(function, normalized, style.dropout()));
   }
 
   /** The same model with another number of heads of attention. */
   public ModelConfig withHeads(int number) {
-    return new ModelConfig(type, embedding, hidden, bottom, cross, style, number, pairs);
+    return with(cross(), number, pairs());
   }
 
   /** The same model with other pairs. */
   public ModelConfig withPairs(Pairs other) {
-    return new ModelConfig(type, embedding, hidden, bottom, cross, style, heads, other);
+    return with(cross(), heads(), other);
   }
 
   @Override

@@ -10,22 +10,28 @@ import java.util.Optional;
  *
  * @param step steps done since the start of the run
  * @param epoch epoch of the last row trained on, from 0
- * @param split which rows the metrics are about
+ * @param rows which rows the metrics are about
  * @param metrics loss, AUC and calibration over these rows
  * @param pace speed, and how far the run is
  * @param memoryBytes most off-heap memory in use since the last report
  * @param tables statistics of each embedding table
- * @param columns in an evaluation, missing and unknown values of its rows
  */
 public record Progress(
     long step,
     int epoch,
-    Split split,
+    Rows rows,
     Metrics.Result metrics,
     Pace pace,
     long memoryBytes,
-    List<TableStatistics> tables,
-    Optional<ColumnCounts> columns) {
+    List<TableStatistics> tables) {
+  /**
+   * Rows that metrics are about.
+   *
+   * @param split trained on or held out
+   * @param columns in an evaluation, their missing and unknown values
+   */
+  public record Rows(Split split, Optional<ColumnCounts> columns) {}
+
   /** Rows trained on or rows held out. */
   public enum Split {
     TRAIN,
@@ -43,6 +49,16 @@ public record Progress(
    */
   public record Pace(
       double samplesPerSecond, double waiting, double fractionDone, double secondsLeft) {}
+
+  /** Whether the metrics are about rows trained on or rows held out. */
+  public Split split() {
+    return rows.split();
+  }
+
+  /** In an evaluation, missing and unknown values of its rows. */
+  public Optional<ColumnCounts> columns() {
+    return rows.columns();
+  }
 
   /** Takes reports during a run, in the training thread. */
   @FunctionalInterface

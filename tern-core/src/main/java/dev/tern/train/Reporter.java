@@ -90,12 +90,12 @@ final class Reporter {
     return new Progress(
         state.step(),
         state.epochOfLastRow(),
-        columns.isPresent() ? Progress.Split.EVAL : Progress.Split.TRAIN,
+        new Progress.Rows(
+            columns.isPresent() ? Progress.Split.EVAL : Progress.Split.TRAIN, columns),
         result,
         timing,
         Math.max(memorySince, network.device().memoryInUse()),
-        network.tables().statistics(),
-        columns);
+        network.tables().statistics());
   }
 
   private static double perSecond(long rows, long nanos) {

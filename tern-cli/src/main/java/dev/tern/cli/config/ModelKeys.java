@@ -157,16 +157,17 @@ final class ModelKeys {
         s.get(EMBEDDING).intValue(),
         dlrm ? withoutLast(s.get(TOP)) : s.get(HIDDEN),
         dlrm ? withoutLast(s.get(BOTTOM)) : s.get(BOTTOM),
-        new ModelConfig.Cross(
-            s.get(CROSS_LAYERS).intValue(),
-            s.get(CROSS_RANK).intValue(),
-            s.get(CROSS_EXPERTS).intValue()),
         new Mlp.Style(
             Activation.valueOf(constant(s.get(ACTIVATION))),
             s.get(BATCH_NORM),
             s.get(DROPOUT).floatValue()),
-        s.get(HEADS).intValue(),
-        pairs(s, type));
+        new ModelConfig.Interaction(
+            new ModelConfig.Cross(
+                s.get(CROSS_LAYERS).intValue(),
+                s.get(CROSS_RANK).intValue(),
+                s.get(CROSS_EXPERTS).intValue()),
+            s.get(HEADS).intValue(),
+            pairs(s, type)));
   }
 
   private static ModelConfig.Pairs pairs(Settings s, ModelConfig.Type type) {

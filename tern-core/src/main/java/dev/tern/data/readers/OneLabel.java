@@ -21,7 +21,7 @@ record OneLabel(int index) implements BatchMap {
     }
     return all.labelDim() == 1
         ? source
-        : Readers.mapped(
+        : new MappedReader(
             source, new Schema(List.of(label), all.dense(), all.slots()), new OneLabel(index));
   }
 

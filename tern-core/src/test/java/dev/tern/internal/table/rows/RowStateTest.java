@@ -31,12 +31,12 @@ final class RowStateTest {
 
   /** Types of fields of objects that threads share. */
   private static final Set<Class<?>> IMMUTABLE =
-      Set.of(TableConfig.class, InitialRows.class, RowReads.class);
+      Set.of(TableConfig.class, InitialRows.class, RowReads.class, BagPairs.class);
 
   private final Allocator allocator = Allocator.of(1L << 26);
 
   @ParameterizedTest
-  @ValueSource(classes = {RowReads.class, UpdateLoops.class, Pooling.class})
+  @ValueSource(classes = {RowReads.class, BagPairs.class, UpdateLoops.class, Pooling.class})
   void whatThreadsShareNeverChanges(Class<?> type) {
     for (Field field : fields(type, false)) {
       boolean plain = field.getType().isPrimitive() || field.getType().isEnum();
