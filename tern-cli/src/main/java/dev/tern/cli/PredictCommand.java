@@ -97,6 +97,9 @@ final class PredictCommand implements Callable<Integer> {
           new Scoring(predictor, rows, Scoring.name(files), done -> progress.update(done, ""));
       long count = scoring.predict(writer, kept);
       ColumnNotes.scored(scoring.counts(), progress);
+      if (count == 0) {
+        progress.note("warning: " + Scoring.name(files) + ": got no rows, so there are no scores");
+      }
       progress.close();
       String place = out.isStandard() ? "" : " in " + target;
       say(Format.whole(count) + " predictions" + place, out.isStandard());

@@ -106,6 +106,17 @@ final class PredictOutputTest {
   }
 
   @Test
+  void aFileWithoutRowsIsSaid() throws IOException {
+    Path empty = Files.writeString(temp.resolve("empty.csv"), "row,y,a,user,c\n");
+    Path out = temp.resolve("scores.csv");
+    Result result = predict(empty, out, "--keep", "row");
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.err())
+        .contains("warning: ", "empty.csv: got no rows, so there are no scores");
+    assertThat(Files.readAllLines(out)).containsExactly("row,prediction");
+  }
+
+  @Test
   void aColumnNamedAsTheScoresIsRefused() throws IOException {
     Path named = temp.resolve("named.csv");
     Files.writeString(named, text().replaceFirst("row", "prediction"));

@@ -1,5 +1,6 @@
 package dev.tern.checkpoint;
 
+import dev.tern.base.DataException;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.TableSnapshot;
@@ -7,6 +8,7 @@ import dev.tern.internal.checkpoint.VariablesFile;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.tensor.Variable;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,10 +27,28 @@ public record CheckpointWriter(
     FeatureEncoder encoder,
     RunSettings options) {
 
-  /** Writes a full checkpoint as folder {@code target}, complete or not at all. */
+  /**
+   * Writes a full checkpoint as folder {@code target}, complete or not at all.
+   *
+   * @throws DataException if something is there that is no checkpoint and no empty folder
+   */
   public void write(Path target, RunState state) {
+    requireReplaceable(target);
     try (CheckpointImage image = image(state, false)) {
       image.write(target, Optional.empty());
+    }
+  }
+
+  private static void requireReplaceable(Path target) {
+    if (!Files.exists(target) || Files.exists(target.resolve(Manifest.NAME))) {
+      return;
+    }
+    String[] content = target.toFile().list();
+    if (content == null || content.length > 0) {
+      throw new DataException(
+          target
+              + ": got a file or folder that is no checkpoint, expected none, an empty folder or a"
+              + " checkpoint to replace; give another name");
     }
   }
 

@@ -356,6 +356,8 @@ public final class Trainer implements AutoCloseable {
    * Writes a checkpoint as folder {@code target}, complete or not at all. {@link #resume} goes on
    * from it; of folders {@code step-N} beside each other it takes the one with the largest number.
    *
+   * @param target a new folder, an empty one, or a checkpoint, which is replaced
+   * @throws DataException if anything else is at {@code target}
    * @throws IllegalStateException if a weight is infinite or NaN: training diverged
    */
   public void save(Path target) {

@@ -100,6 +100,25 @@ final class CheckpointTest {
   }
 
   @Test
+  void aFolderThatIsNoCheckpointIsNotReplaced() throws IOException {
+    Path mine = Files.createDirectories(folder.resolve("mine"));
+    Path notes = Files.writeString(mine.resolve("notes.txt"), "a year of work");
+    try (Device device = Device.cpu(1, 1L << 26);
+        Trainer trainer = Trainer.create(device, PlantedRuns.encoder(ROWS), MODEL, OPTIONS)) {
+      for (Path target : List.of(mine, notes)) {
+        assertThatThrownBy(() -> trainer.save(target))
+            .isInstanceOf(DataException.class)
+            .hasMessageContaining(target + ": got a file or folder that is no checkpoint");
+      }
+      assertThat(notes).hasContent("a year of work");
+      Path empty = Files.createDirectories(folder.resolve("empty"));
+      trainer.save(empty);
+      trainer.save(empty); // in place of the first
+      assertThat(Checkpoint.open(empty).step()).isZero();
+    }
+  }
+
+  @Test
   void aLostFileIsNamed() throws IOException {
     Path checkpoint = saved(MODEL);
     for (Path file : files(checkpoint)) {
