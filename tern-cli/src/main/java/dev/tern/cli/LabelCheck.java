@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
@@ -47,13 +48,17 @@ record LabelCheck(DataConfig config, DataSource source) {
   }
 
   /**
-   * Refuses training rows that are all positive or all negative by {@code data.label.positive}, and
-   * warns where they are so by themselves.
+   * Refuses no training rows, and those that are all positive or all negative by {@code
+   * data.label.positive}; warns where they are so by themselves.
    */
   void training(Progress progress) {
     try (DataReader reader = source.train()) {
       requireOne(reader.schema().labels());
       Seen seen = Seen.of(reader);
+      if (seen.rows == 0) {
+        throw new DataException(
+            "train: got no rows in a pass over the training data, expected some; check the files");
+      }
       if (seen.isOneSided() && !config.positive().isEmpty()) {
         throw new ConfigException(
             "data.label.positive: got %s, which is the label of %s %s training rows%s, expected texts that some rows have and others have not; change it or data.label.column"

@@ -195,6 +195,7 @@ final class TrainCommandTest {
   void aRunThatFailsInItsFirstEpochKeepsItsBestCheckpointAndResumingGoesOn() throws IOException {
     String text =
         yaml()
+            .replace("{columns: [a]}", "{columns: [a], transform: none}")
             .replace("{columns: [c]}", "{columns: [c], encode: hash}")
             .replace("batch: 16", "batch: 64, evaluate_every: 20, shuffle: 0");
     config = Files.writeString(temp.resolve("hashed.yaml"), text);

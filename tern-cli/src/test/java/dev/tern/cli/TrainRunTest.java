@@ -123,6 +123,8 @@ final class TrainRunTest {
         setting("model.embedding", "12", t -> t.model.embedding(), 12),
         setting("model.hidden", "30,20", t -> t.model.hidden(), List.of(30, 20)),
         new Setting("model.heads", "4", "model.type=transformer", t -> t.model.heads(), 4),
+        new Setting(
+            "model.pairs", "slots", "model.type=fm", t -> t.model.pairs(), ModelConfig.Pairs.SLOTS),
         new Setting("model.cross_layers", "5", cross, t -> t.model.cross().layers(), 5),
         new Setting("model.cross_rank", "6", cross, t -> t.model.cross().rank(), 6),
         new Setting(
