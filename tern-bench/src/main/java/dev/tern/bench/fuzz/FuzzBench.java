@@ -30,9 +30,10 @@ import java.util.TreeMap;
  * <p>Kernels run in their vector form from the first call on; {@code -Dtern.vector.bits=N} narrows
  * it, 0 for scalar code. {@code --memory OPERATIONS} is about {@link MemoryFuzz}, {@code
  * --allocator OPERATIONS} about {@link AllocatorFuzz}, {@code --readers FILES} about {@link
- * ReaderFuzz}, {@code --coverage INPUTS} about {@link CoverageFuzz} instead. The digest is over the
- * bits of all results, so runs of the same seeds under different widths can be compared. {@code
- * --seed S --programs 1} repeats one program.
+ * ReaderFuzz}, {@code --conservation SETS} about {@link ConservationFuzz}, {@code --coverage
+ * INPUTS} about {@link CoverageFuzz} instead. The digest is over the bits of all results, so runs
+ * of the same seeds under different widths can be compared. {@code --seed S --programs 1} repeats
+ * one program.
  */
 public final class FuzzBench implements AutoCloseable {
   private static final int MOST_THREADS = 3;
@@ -67,6 +68,7 @@ public final class FuzzBench implements AutoCloseable {
     defaults.put("--memory", "0");
     defaults.put("--allocator", "0");
     defaults.put("--readers", "0");
+    defaults.put("--conservation", "0");
     defaults.put("--coverage", "0");
     defaults.put("--corpus", "tern-fuzz-corpus");
     defaults.put("--seed", "1");
@@ -84,6 +86,11 @@ public final class FuzzBench implements AutoCloseable {
     int files = arguments.integer("--readers");
     if (files > 0) {
       ReaderFuzz.run(files, arguments.integer("--seed"), arguments.json());
+      return;
+    }
+    int sets = arguments.integer("--conservation");
+    if (sets > 0) {
+      ConservationFuzz.run(sets, arguments.integer("--seed"), arguments.json());
       return;
     }
     int inputs = arguments.integer("--coverage");

@@ -1,0 +1,137 @@
+package dev.tern.bench.fuzz;
+
+import com.google.common.jimfs.Configuration;
+import com.google.common.jimfs.Jimfs;
+import dev.tern.base.DataException;
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.files.ReadPolicy;
+import dev.tern.files.SkippedRecords;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystem;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Reads a set of files to its end and holds the rows against {@link RowCount}: rows that were read
+ * and rows that were reported as left out are the rows of the files, or reading ends in a {@link
+ * DataException}. Files lie in memory.
+ */
+final class ConservationCheck implements AutoCloseable {
+  private final FileSystem memory = Jimfs.newFileSystem(Configuration.unix());
+  private final Path folder;
+
+  /**
+   * How a set is read.
+   *
+   * @param strict whether the first fault ends it; else faults are counted as {@link
+   *     SkippedRecords} counts them
+   * @param skip rows that are passed over by {@link DataReader#skip} before reading, if so many
+   */
+  record Way(ReadPolicy.Labels labels, boolean strict, int threads, int skip) {}
+
+  /** What came of it: rows read or skipped, and rows that faults cost; no rows where refused. */
+  record Outcome(Optional<Long> rows, long lost) {
+    static final Outcome REFUSED = new Outcome(Optional.empty(), 0);
+  }
+
+  ConservationCheck() {
+    folder = memory.getPath("/files");
+    try {
+      Files.createDirectory(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * Reads {@code set} with {@code damaged} in place of its parts' bytes.
+   *
+   * @throws IllegalStateException if rows are lost or made
+   */
+  Outcome check(DataSets.DataSet set, List<byte[]> damaged, Way way) {
+    List<Path> files = put(set, damaged);
+    try {
+      Optional<RowCount> expected = count(set, damaged);
+      Outcome outcome = read(set, files, way);
+      outcome.rows().ifPresent(rows -> requireConserved(expected, rows, outcome.lost()));
+      return outcome;
+    } finally {
+      delete(files);
+    }
+  }
+
+  private static void requireConserved(Optional<RowCount> expected, long rows, long lost) {
+    String got = "got " + rows + " rows read and " + lost + " reported, expected ";
+    RowCount count =
+        expected.orElseThrow(() -> new IllegalStateException(got + "the files refused"));
+    if (rows + lost < count.least() || rows + lost > count.most()) {
+      throw new IllegalStateException(
+          got + (count.least() == count.most() ? "" : count.least() + " to ") + count.most());
+    }
+  }
+
+  private static Optional<RowCount> count(DataSets.DataSet set, List<byte[]> damaged) {
+    Optional<RowCount> sum = Optional.of(RowCount.exactly(0));
+    for (int i = 0; i < damaged.size(); i++) {
+      Optional<RowCount> part = set.parts().get(i).rows().count(damaged.get(i));
+      sum = sum.flatMap(rows -> part.map(rows::plus));
+    }
+    return sum;
+  }
+
+  private static Outcome read(DataSets.DataSet set, List<Path> files, Way way) {
+    SkippedRecords skipped = new SkippedRecords(Integer.MAX_VALUE);
+    ReadPolicy strict = new ReadPolicy(way.labels, ReadPolicy.STRICT.faults(), way.threads);
+    ReadPolicy policy = way.strict ? strict : strict.withFaults(skipped);
+    try (DataReader reader = set.opener().open(files, policy)) {
+      long rows = reader.skip(way.skip);
+      for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+        try (Batch batch = next.get()) {
+          rows += batch.size();
+        }
+      }
+      return new Outcome(Optional.of(rows), skipped.count());
+    } catch (DataException e) {
+      return Outcome.REFUSED;
+    }
+  }
+
+  private List<Path> put(DataSets.DataSet set, List<byte[]> damaged) {
+    List<Path> files = new ArrayList<>();
+    for (int i = 0; i < damaged.size(); i++) {
+      Path file = folder.resolve(set.parts().get(i).name());
+      try {
+        Files.write(file, damaged.get(i));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      files.add(file);
+    }
+    return files;
+  }
+
+  /** Threads may still have files open: a new one must come in place of each. */
+  private static void delete(List<Path> files) {
+    for (Path file : files) {
+      try {
+        Files.delete(file);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      memory.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
