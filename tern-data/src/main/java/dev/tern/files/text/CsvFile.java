@@ -256,8 +256,7 @@ final class CsvFile implements RowSource {
 
   private void readRow(Batch batch) {
     if (!input.problem().isEmpty()) {
-      throw new DataException(input.where(input.problemAt()) + ": " + input.problem())
-          .losing(input.lines());
+      throw badNotation();
     }
     if (input.fields() != width) {
       throw new DataException(
@@ -277,6 +276,11 @@ final class CsvFile implements RowSource {
     if (!timeColumns.isEmpty()) {
       addTimes(batch);
     }
+  }
+
+  private DataException badNotation() {
+    return new DataException(input.where(input.problemAt()) + ": " + input.problem())
+        .losing(input.lines());
   }
 
   private void addTimes(Batch batch) {
@@ -474,7 +478,12 @@ final class CsvFile implements RowSource {
       if (skipped == rows || !input.next()) {
         return skipped;
       }
-      skipped++;
+      if (input.problem().isEmpty()) {
+        skipped++;
+      } else {
+        // A quote left open takes rows along, which are not passed over in silence.
+        policy.faults().report(badNotation());
+      }
     }
   }
 

@@ -157,10 +157,13 @@ public final class InputFiles {
     return full;
   }
 
-  /** Whether {@code file} has no byte, or is the gzip of none. */
+  /** Whether {@code file} has no byte and is named for text, or is the gzip of none. */
   private static boolean isEmpty(Path file) {
     try {
       long size = Files.size(file);
+      if (size == 0 && TextBytes.isNamedGzip(file)) {
+        return false; // Its gzip header is lost, and perhaps rows with it: reading it says so.
+      }
       if (size == 0 || size > EMPTY_GZIP || FileKind.of(file) != FileKind.GZIP) {
         return size == 0 && Files.isRegularFile(file);
       }

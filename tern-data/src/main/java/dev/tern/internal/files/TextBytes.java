@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Locale;
 
 /**
  * The bytes of a text file, plain or gzip, in one buffer that moves over the file and grows for
@@ -69,6 +70,12 @@ public final class TextBytes implements AutoCloseable {
       InputStream in = raw;
       try {
         boolean gzip = isGzip(raw);
+        if (!gzip && !stream && isNamedGzip(file)) {
+          throw new DataException(
+              file
+                  + ": byte 0: got no gzip header, expected one by the file's name; copy the file"
+                  + " again, or name it otherwise if it is plain text");
+        }
         in = gzip ? GzipInput.open(file, raw, size) : raw;
         // One byte more than the file has, so that its end is met on the first reading.
         boolean recoded = !encoding.equals(StandardCharsets.UTF_8);
@@ -94,6 +101,11 @@ public final class TextBytes implements AutoCloseable {
     byte[] magic = in.readNBytes(2);
     in.unread(magic);
     return magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
+  }
+
+  /** Whether the name of {@code file} says that it is compressed by gzip. */
+  static boolean isNamedGzip(Path file) {
+    return file.toString().toLowerCase(Locale.ROOT).endsWith(".gz");
   }
 
   private void requireLines() {

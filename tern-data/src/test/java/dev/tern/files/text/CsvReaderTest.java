@@ -233,6 +233,30 @@ final class CsvReaderTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"", "y,x,c,i\n1,2,a,3\n", "\0"})
+  void aNameOfGzipOverOtherBytesIsAFault(String text) throws IOException {
+    Path file = folder.resolve("in.csv.GZ");
+    Files.writeString(file, text);
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> CsvReader.open(List.of(file), CsvOptions.csv(), COLUMNS))
+        .withMessageContaining("in.csv.GZ: byte 0: got no gzip header");
+  }
+
+  @Test
+  void aSkipThatMeetsAQuoteLeftOpenIsAFault() {
+    String text = "y,x,c,i\n1,2,a,3\n0,4,\"b,5\n" + "1,2,a,3\n".repeat(20);
+    for (int rows = 2; rows < 9; rows++) {
+      int skipped = rows;
+      try (DataReader reader = CsvReader.open(List.of(file(text)), CsvOptions.csv(), COLUMNS)) {
+        assertThatExceptionOfType(DataException.class)
+            .isThrownBy(() -> reader.skip(skipped))
+            .withMessageContaining("line 3")
+            .satisfies(e -> assertThat(e.rows()).isEqualTo(21));
+      }
+    }
+  }
+
   @Test
   void gzipCutShortAnywhereIsAFault() throws IOException {
     StringBuilder text = new StringBuilder("y,x,c,i\n");

@@ -164,6 +164,8 @@ final class InputFilesTest {
     assertThat(found(Kind.RECORDS, "parts/[01]*")).containsExactly("parts/0.csv", "parts/1.csv.gz");
     Files.delete(root.resolve("parts/2.csv"));
     assertFault(Kind.TEXT, "parts", "parts: got only files without a byte");
+    file("parts/3.csv.gz", ""); // A whole gzip file has bytes; this one lost them.
+    assertThat(found(Kind.TEXT, "parts")).containsExactly("parts/3.csv.gz");
   }
 
   @Test
