@@ -89,6 +89,19 @@ final class PredictOutputTest {
     assertThat(Files.readAllLines(out)).isEqualTo(expected);
   }
 
+  @Test
+  void aColumnOfTheFoldersNameIsKept() throws IOException {
+    Path folder = Files.createDirectories(temp.resolve("day=2026-01-31"));
+    Path part = Files.copy(rows, folder.resolve("rows.csv"));
+    Path out = temp.resolve("kept.csv");
+    Result result = predict(part, out, "--keep", "day,row");
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(Files.readAllLines(out))
+        .hasSize(301)
+        .startsWith("day,row,prediction", "2026-01-31,r-000001," + scores.get(1))
+        .endsWith("2026-01-31,r-000300," + scores.get(300));
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -4,6 +4,7 @@ import dev.tern.base.Shown;
 import dev.tern.data.encode.TimePart;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -115,7 +116,8 @@ final class Checks {
                 + Keys.plain(earlier)
                 + " has too, expected each column once; remove it from one");
       }
-      if (!known.isEmpty() && !known.contains(column) && !isPartOf(known, column)) {
+      boolean listed = known.isEmpty() || known.contains(column) || isPartOf(known, column);
+      if (!listed && !mayBeInPath(s, column)) {
         String advice =
             Names.nearest(column, known)
                 .map(near -> "did you mean " + near + "?")
@@ -135,6 +137,15 @@ final class Checks {
   /** Whether {@code column} is a part of the times in one of {@code known}, as in t@hour. */
   private static boolean isPartOf(List<String> known, String column) {
     return TimePart.of(column).isPresent() && known.contains(TimePart.source(column));
+  }
+
+  /** Whether folders of the training files may hold {@code column}, as in {@code day=1}. */
+  private static boolean mayBeInPath(Settings s, String column) {
+    return s.get(DataKeys.TRAIN).stream()
+        .anyMatch(path ->
+            Files.isDirectory(path)
+                || path.toString().contains("/" + column + "=")
+                || path.toString().chars().anyMatch(c -> "*?[{".indexOf(c) >= 0));
   }
 
   private static void experts(Settings s) {

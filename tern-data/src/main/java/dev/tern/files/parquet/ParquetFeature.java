@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.apache.parquet.format.RowGroup;
 
 /** One column of a file on its way into batches, as its {@link ParquetPlan.Target} says. */
-final class ParquetFeature {
+final class ParquetFeature implements RowColumn {
   private static final int MAX_WIDTH = 1 << 16;
 
   private final ParquetFile file;
@@ -40,24 +40,25 @@ final class ParquetFeature {
     ids = new ParquetIds(this, target, column, nulls, plan.schema().slotCount());
   }
 
-  /** Goes to the start of a row group. */
-  void open(RowGroup group) {
+  @Override
+  public void open(RowGroup group) {
     column.open(file.chunk(group, field));
   }
 
-  void skip(long rows) {
+  @Override
+  public void skip(long rows) {
     column.skip(rows);
   }
 
-  /** Says so if the group has rows beyond its count. */
-  void finishGroup() {
+  @Override
+  public void finishGroup() {
     if (!column.finished()) {
       throw column.located("got more rows than its group has" + ParquetFile.REWRITE);
     }
   }
 
-  /** Fills this column of the rows of {@code span}. */
-  void fill(ParquetSpan span) {
+  @Override
+  public void fill(ParquetSpan span) {
     switch (target.role()) {
       case LABEL -> fillLabels(span);
       case DENSE -> fillDense(span);

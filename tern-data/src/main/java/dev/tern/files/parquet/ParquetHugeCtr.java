@@ -7,6 +7,7 @@ import dev.tern.files.FileColumn;
 import dev.tern.files.ReadPolicy;
 import dev.tern.internal.files.FileList;
 import dev.tern.internal.files.FileSequence;
+import dev.tern.internal.files.HivePath;
 import dev.tern.internal.files.InputFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,9 +75,15 @@ final class ParquetHugeCtr {
   }
 
   static List<FileColumn> columns(ParquetFile file) {
-    return file.fields().stream()
-        .map(field -> new FileColumn(field.name(), field.described()))
-        .toList();
+    List<FileColumn> columns = new ArrayList<>();
+    file.fields().forEach(field -> columns.add(new FileColumn(field.name(), field.described())));
+    HivePath path = HivePath.of(file.path());
+    for (String name : path.columns()) {
+      if (file.fields().stream().noneMatch(field -> field.name().equals(name))) {
+        columns.add(new FileColumn(name, "folder " + name + "=" + path.text(name)));
+      }
+    }
+    return columns;
   }
 
   static boolean isDescribed(Path source) {

@@ -12,6 +12,7 @@ import dev.tern.files.SparseColumn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What becomes of which columns. Each file of a data set must have the columns in types that fit.
@@ -22,6 +23,7 @@ import java.util.Optional;
  * @param positive hashes of the texts that mean label 1
  * @param pruning which row groups are left out
  * @param largestPage bytes of a page, at most
+ * @param columns that are asked for by name; none by HugeCTR's rules
  */
 record ParquetPlan(
     Schema schema,
@@ -30,7 +32,8 @@ record ParquetPlan(
     List<Long> positive,
     TextDictionary dictionary,
     ParquetPruning pruning,
-    long largestPage) {
+    long largestPage,
+    Columns columns) {
 
   /** Which part of a batch. */
   enum Role {
@@ -104,7 +107,14 @@ record ParquetPlan(
     List<Long> positive = columns.positive().stream().map(TextHash::of).toList();
     ParquetPruning pruning = new ParquetPruning(options.ranges());
     return new ParquetPlan(
-        NO_ROWS, wanted, options.nulls(), positive, dictionary, pruning, options.largestPage());
+        NO_ROWS,
+        wanted,
+        options.nulls(),
+        positive,
+        dictionary,
+        pruning,
+        options.largestPage(),
+        columns);
   }
 
   /** A plan to read what {@code metadata} names, as HugeCTR does. */
@@ -128,7 +138,8 @@ record ParquetPlan(
         List.of(),
         TextDictionary.none(),
         ParquetPruning.NONE,
-        options.largestPage());
+        options.largestPage(),
+        new Columns(List.of(), Set.of(), List.of(), List.of()));
   }
 
   private static final Schema NO_ROWS = new Schema(List.of(), List.of(), List.of());
@@ -197,6 +208,12 @@ record ParquetPlan(
   }
 
   private Target settledBy(ParquetFile file, Target target) {
+    if (ParquetConstant.isIn(file, target)) {
+      return target.resized(
+          target.index(),
+          Math.max(1, target.width()),
+          target.shape() == Shape.OPEN ? Shape.SCALAR : target.shape());
+    }
     ParquetField field = field(file, target);
     if (tellsNothing(field)) {
       return target;
@@ -264,7 +281,8 @@ record ParquetPlan(
   }
 
   private ParquetPlan with(Schema schema, List<Target> targets) {
-    return new ParquetPlan(schema, targets, nulls, positive, dictionary, pruning, largestPage);
+    return new ParquetPlan(
+        schema, targets, nulls, positive, dictionary, pruning, largestPage, columns);
   }
 
   /** The column of {@code file} that {@code target} means, in a type that fits. */

@@ -54,7 +54,8 @@ public final class ParquetReader {
    *
    * @param paths files; folders, of which all files are read whose name or first bytes say that
    *     they are Parquet, in the order of their paths, those of folders in them too, but no names
-   *     that begin with "." or "_" without "="; or patterns with "*", "?", "[" or "{" in any name
+   *     that begin with "." or "_" without "="; or patterns with "*", "?", "[" or "{" in any name.
+   *     A column that a file lacks is read from a folder {@code name=value} that it is in
    */
   public static DataReader open(
       List<Path> paths,

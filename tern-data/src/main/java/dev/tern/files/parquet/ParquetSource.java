@@ -21,7 +21,7 @@ final class ParquetSource implements RowSource {
   private final ReadPolicy policy;
   private final ParquetSpan span;
   private final ColumnThreads team;
-  private final List<ParquetFeature> features = new ArrayList<>();
+  private final List<RowColumn> features = new ArrayList<>();
 
   private int nextGroup;
   private boolean open;
@@ -35,7 +35,10 @@ final class ParquetSource implements RowSource {
     team = new ColumnThreads(policy.readers());
     span = new ParquetSpan(file, policy, new Batch(plan.schema(), 1));
     for (ParquetPlan.Target target : plan.targets()) {
-      features.add(new ParquetFeature(file, plan, target));
+      features.add(
+          ParquetConstant.isIn(file, target)
+              ? new ParquetConstant(file, plan, target, policy)
+              : new ParquetFeature(file, plan, target));
     }
   }
 
@@ -132,7 +135,7 @@ final class ParquetSource implements RowSource {
     groupLeft -= rows;
     if (open && groupLeft == 0) {
       try {
-        features.forEach(ParquetFeature::finishGroup);
+        features.forEach(RowColumn::finishGroup);
       } catch (DataException e) {
         // There are rows that the footer does not count.
         throw e.losing(DataException.UNKNOWN_ROWS);

@@ -12,6 +12,7 @@ import dev.tern.files.FileColumn;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
+import dev.tern.internal.files.HivePath;
 import dev.tern.internal.files.NumberParser;
 import dev.tern.internal.files.RowSource;
 import dev.tern.internal.files.TimeOrder;
@@ -38,7 +39,14 @@ final class CsvFile implements RowSource {
 
   private final int width;
   private final Columns columns;
+
+  /** Labels that the file itself has, and the field of each. */
+  private final int[] labelColumns;
+
   private final int[] labelFields;
+
+  /** The columns that the file has in the names of its folders. */
+  private final CsvPartition partition;
 
   /** Dense columns but times, and the field of each. */
   private final int[] denseColumns;
@@ -58,7 +66,11 @@ final class CsvFile implements RowSource {
   private final boolean[] unsigned;
   private final List<String> header;
   private Optional<KeptTexts> kept = Optional.empty();
+
+  /** The field of each kept column, -1 where a folder holds it, and then its text. */
   private int[] keptFields = {};
+
+  private byte[][] keptTexts = {};
   private byte[] unescaped = new byte[256];
 
   private CsvFile(
@@ -77,7 +89,12 @@ final class CsvFile implements RowSource {
     listed = !options.header().isEmpty();
     header = listed ? options.header() : readHeader(file, input);
     width = header.size();
-    labelFields = find(header, columns.labels());
+    partition = new CsvPartition(HivePath.of(file), header, columns, policy, dictionary);
+    labelColumns =
+        IntStream.range(0, columns.labels().size())
+            .filter(i -> !partition.has(columns.labels().get(i)))
+            .toArray();
+    labelFields = find(header, IntStream.of(labelColumns).mapToObj(columns.labels()::get).toList());
     times = new CsvTimes(input, order, dictionary);
     findTimes(header);
     denseColumns = plain(columns.dense().size(), false);
@@ -117,7 +134,16 @@ final class CsvFile implements RowSource {
   /** Appends the texts of each row to {@code texts}, too. */
   CsvFile keep(KeptTexts texts) {
     try {
-      keptFields = find(header, texts.columns());
+      List<String> inFile = texts.columns().stream().filter(c -> !partition.has(c)).toList();
+      int[] fields = find(header, inFile);
+      keptFields =
+          texts.columns().stream()
+              .mapToInt(c -> partition.has(c) ? -1 : fields[inFile.indexOf(c)])
+              .toArray();
+      keptTexts =
+          texts.columns().stream()
+              .map(c -> utf8(partition.has(c) ? partition.text(c) : ""))
+              .toArray(byte[][]::new);
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -134,6 +160,12 @@ final class CsvFile implements RowSource {
       List<FileColumn> columns = new ArrayList<>();
       for (int i = 0; i < header.size(); i++) {
         columns.add(new FileColumn(header.get(i), row ? Shown.excerpt(input.text(i)) : ""));
+      }
+      HivePath path = HivePath.of(file);
+      for (String name : path.columns()) {
+        if (!header.contains(name)) {
+          columns.add(new FileColumn(name, Shown.excerpt(path.text(name))));
+        }
       }
       return columns;
     }
@@ -167,7 +199,7 @@ final class CsvFile implements RowSource {
     for (int i = 0; i < columns.dense().size(); i++) {
       String name = columns.dense().get(i);
       Optional<TimePart> part = header.contains(name) ? Optional.empty() : TimePart.of(name);
-      if (part.isPresent()) {
+      if (part.isPresent() && !partition.has(name)) {
         int field = find(header, List.of(TimePart.source(name)))[0];
         timeColumns.add(new CsvTimes.Column(name, field, part, false, i, false));
       }
@@ -178,7 +210,7 @@ final class CsvFile implements RowSource {
       boolean order = slot.values() == SparseColumn.Values.TIME;
       Optional<TimePart> part =
           order || header.contains(name) ? Optional.empty() : TimePart.of(name);
-      if (order || part.isPresent()) {
+      if (order || part.isPresent() && !partition.has(name)) {
         String source = order ? slot.timeSource() : TimePart.source(name);
         int field = find(header, List.of(source))[0];
         String shown = order ? source : name;
@@ -187,9 +219,11 @@ final class CsvFile implements RowSource {
     }
   }
 
-  /** Those of {@code count} slots or dense columns that are no times. */
+  /** Those of {@code count} slots or dense columns that are no times and in fields of the file. */
   private int[] plain(int count, boolean slots) {
     return IntStream.range(0, count)
+        .filter(
+            i -> !partition.has(slots ? columns.sparse().get(i).name() : columns.dense().get(i)))
         .filter(i -> timeColumns.stream().noneMatch(c -> c.slot() == slots && c.index() == i))
         .toArray();
   }
@@ -264,7 +298,8 @@ final class CsvFile implements RowSource {
               .formatted(input.where(input.recordStart()), input.fields(), width, widthAdvice()));
     }
     for (int i = 0; i < labelFields.length; i++) {
-      batch.setLabel(i, label(labelFields[i], i));
+      int column = labelColumns[i];
+      batch.setLabel(column, label(labelFields[i], column));
     }
     for (int i = 0; i < denseFields.length; i++) {
       int column = denseColumns[i];
@@ -275,6 +310,9 @@ final class CsvFile implements RowSource {
     }
     if (!timeColumns.isEmpty()) {
       addTimes(batch);
+    }
+    if (!partition.isEmpty()) {
+      partition.addTo(batch);
     }
   }
 
@@ -292,7 +330,12 @@ final class CsvFile implements RowSource {
   }
 
   private void keepRow(KeptTexts texts) {
-    for (int field : keptFields) {
+    for (int i = 0; i < keptFields.length; i++) {
+      int field = keptFields[i];
+      if (field < 0) {
+        texts.add(keptTexts[i], 0, keptTexts[i].length, false);
+        continue;
+      }
       int from = input.start(field);
       int to = input.end(field);
       if (input.escaped(field)) {

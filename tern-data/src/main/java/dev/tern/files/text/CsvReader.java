@@ -19,7 +19,7 @@ import java.util.OptionalLong;
  * lines at the end ignored, the last line with or without its end. Each file may order its columns
  * differently where its first line names them. A folder stands for all files in it and below it,
  * but those whose names begin with "." or "_", and a path with "*", "?", "[" or "{" for those that
- * match.
+ * match. A column that a file lacks is read from a folder {@code name=value} that it is in.
  *
  * <p>Numbers are rounded as {@link Float#parseFloat} rounds. An empty dense field is NaN. Text
  * becomes its {@link dev.tern.data.encode.TextHash}. Faults name file, line, byte offset and

@@ -161,6 +161,50 @@ class ParquetReaderTest {
   }
 
   @Test
+  void columnsInTheNamesOfFoldersAreReadForAllRows() throws IOException {
+    for (String name : List.of("d/y=1/c=a%20b/i=7/a.parquet", "d/y=0/c=/i=8/a.parquet")) {
+      float value = name.charAt(4);
+      write(name, "required float f;", 3, (g, i) -> g.append("f", value + i));
+    }
+    Columns wanted =
+        new Columns(List.of("y"), Set.of(), List.of("f", "i"), List.of(SparseColumn.text("c")));
+    long ab = TextHash.of("a b");
+    List<String> expected =
+        List.of(
+            "[0.0] | [48.0, 8.0] | [" + TextHash.EMPTY + "]",
+            "[0.0] | [49.0, 8.0] | [" + TextHash.EMPTY + "]",
+            "[0.0] | [50.0, 8.0] | [" + TextHash.EMPTY + "]",
+            "[1.0] | [49.0, 7.0] | [" + ab + "]",
+            "[1.0] | [50.0, 7.0] | [" + ab + "]",
+            "[1.0] | [51.0, 7.0] | [" + ab + "]");
+    assertThat(read(folder.resolve("d"), wanted)).isEqualTo(expected);
+    assertThat(read(folder.resolve("d/y=1/c=*"), wanted)).isEqualTo(expected.subList(3, 6));
+    try (DataReader reader =
+        ParquetReader.open(
+            List.of(folder.resolve("d")),
+            ParquetOptions.DEFAULT,
+            wanted,
+            ReadPolicy.STRICT.withThreads(3))) {
+      assertThat(reader.skip(4)).isEqualTo(4);
+      assertThat(ParquetRows.all(reader)).isEqualTo(expected.subList(4, 6));
+    }
+  }
+
+  @Test
+  void theFilesOwnColumnWinsOverThatOfItsFolders() throws IOException {
+    write("d/f=7/a.parquet", "required float f;", 1, (g, i) -> g.append("f", 2f));
+    assertThat(read(folder.resolve("d"), dense("f"))).containsExactly("[] | [2.0] |");
+  }
+
+  @Test
+  void aFolderWhoseValueDoesNotFitIsAFaultOfItsFile() throws IOException {
+    write("d/c=x/a.parquet", "required float f;", 1, (g, i) -> g.append("f", 2f));
+    assertRefused(
+        () -> read(folder.resolve("d"), dense("f", "c")), "folder of column c: got \"x\"");
+    assertRefused(() -> read(folder.resolve("d"), dense("f", "e")), "got no column e");
+  }
+
+  @Test
   void nullsAreMissingValuesOrFaults() throws IOException {
     Path file =
         write(

@@ -504,6 +504,61 @@ final class CsvReaderTest {
     }
   }
 
+  private void put(String name, String text) throws IOException {
+    Path file = folder.resolve(name);
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, text);
+  }
+
+  @Test
+  void columnsInTheNamesOfFoldersAreReadForAllRows() throws IOException {
+    put("rows/y=1/c=re%2Fd/i=7/a.csv", "x\n2\n3\n");
+    put("rows/y=0/c=__HIVE_DEFAULT_PARTITION__/i=/a.csv", "x\n4\n");
+    List<Path> rows = List.of(folder.resolve("rows"));
+    try (DataReader reader = CsvReader.open(rows, CsvOptions.csv(), COLUMNS)) {
+      List<Rows.Row> read = Rows.read(reader);
+      assertThat(read)
+          .containsExactly(
+              row(0, List.of(4f), List.of(List.of(TextHash.EMPTY), List.of())),
+              expected(1, 2, "re/d", 7),
+              expected(1, 3, "re/d", 7));
+      reader.start(0);
+      assertThat(reader.skip(2)).isEqualTo(2);
+      assertThat(Rows.read(reader)).isEqualTo(read.subList(2, 3));
+    }
+    Columns plain = new Columns(List.of(), Set.of(), List.of("x", "i"), List.of());
+    CsvOptions names = CsvOptions.csv().withHeader(List.of("x"));
+    put("bare/i=5/a.csv", "2\n");
+    try (DataReader reader = CsvReader.open(List.of(folder.resolve("bare")), names, plain)) {
+      assertThat(Rows.read(reader).getFirst().dense()).containsExactly(2f, 5f);
+    }
+    assertThat(CsvReader.columns(folder.resolve("bare/i=5/a.csv"), names))
+        .containsExactly(new FileColumn("x", "2"), new FileColumn("i", "5"));
+  }
+
+  @Test
+  void theFilesOwnColumnWinsOverThatOfItsFolders() throws IOException {
+    put("rows/i=7/a.csv", "y,x,c,i\n1,2,a,3\n");
+    try (DataReader reader =
+        CsvReader.open(List.of(folder.resolve("rows")), CsvOptions.csv(), COLUMNS)) {
+      assertThat(Rows.read(reader)).containsExactly(expected(1, 2, "a", 3));
+    }
+  }
+
+  @Test
+  void aFolderWhoseValueDoesNotFitIsAFaultOfItsFile() throws IOException {
+    put("rows/i=seven/a.csv", "y,x,c\n1,2,a\n");
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(
+            () -> CsvReader.open(List.of(folder.resolve("rows")), CsvOptions.csv(), COLUMNS))
+        .withMessageContaining("a.csv: folder of column i: got \"seven\"");
+    put("other/j=7/a.csv", "y,x,c\n1,2,a\n");
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(
+            () -> CsvReader.open(List.of(folder.resolve("other")), CsvOptions.csv(), COLUMNS))
+        .withMessageContaining("got no column i");
+  }
+
   @Test
   void aClosedReaderIsRefused() {
     DataReader reader = CsvReader.open(List.of(file("y,x,c,i\n")), CsvOptions.csv(), COLUMNS);
