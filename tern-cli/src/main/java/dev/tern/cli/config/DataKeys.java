@@ -124,8 +124,8 @@ final class DataKeys {
               new Kind.Texts("a list of texts"),
               List.of(),
               "Texts that mean a missing value, as an empty field does. In libsvm and libffm of"
-                  + " numbers, in parquet of texts.")
-          .when(FORMAT, "csv", "libsvm", "libffm", "parquet")
+                  + " numbers.")
+          .when(FORMAT, "csv", "libsvm", "libffm")
           .reading();
   static final Key<String> UNNAMED =
       KEYS.key(
