@@ -132,7 +132,7 @@ final class DataSource {
     return labels.contains(config.label()) ? Readers.withLabel(rows, config.label()) : rows;
   }
 
-  /** {@code rows} with one label, where those of the model have one. */
+  /** {@code rows} with one label, where the model's rows have one. */
   private DataReader labelled(DataReader rows, FeatureEncoder encoder) {
     List<String> wanted = encoder.rawSchema().labels();
     DataReader one = wanted.size() == 1 ? labelled(rows) : rows;
@@ -180,13 +180,13 @@ final class DataSource {
     List<Path> files = filesOf(paths);
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, kept);
-      case "parquet" -> ParquetReader.open(files, ParquetOptions.DEFAULT, columns(), policy, kept);
+      case "parquet" -> ParquetReader.open(files, parquetOptions(), columns(), policy, kept);
       default ->
           throw new ConfigException(
               "--keep: got "
                   + config.format()
                   + " files, whose columns are no texts with names, expected csv or parquet; join"
-                  + " the predictions by their order, which is that of the rows");
+                  + " the predictions in the order of the rows");
     };
   }
 
@@ -221,11 +221,10 @@ final class DataSource {
    * of {@code column}, 64 bits wide. Formats without such columns have the rows alone.
    */
   DataReader openTimed(List<Path> paths, String column) {
-    List<Path> files = files(paths);
-    requireNamed(files);
     if (!isTimed()) {
       return open(paths);
     }
+    List<Path> files = filesOf(paths);
     Columns named = columns();
     List<SparseColumn> sparse = new ArrayList<>(named.sparse());
     sparse.add(SparseColumn.time(column));
@@ -241,7 +240,7 @@ final class DataSource {
     return isTimed() ? SparseColumn.time(column).name() : column;
   }
 
-  /** Whether any column may be read in the order of its times: those of files with columns. */
+  /** Whether any column may be read in the order of its times, as in files with columns. */
   boolean isTimed() {
     return config.format().equals("csv") || config.format().equals("parquet") && namesColumns();
   }

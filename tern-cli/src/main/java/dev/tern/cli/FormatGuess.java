@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
 
 /**
- * The format of files to read: by the ending of a name, of a folder by that of its first file that
- * has one, else by the first bytes.
+ * The format of files to read. The ending of a name tells it, in a folder the ending of the first
+ * file that has one; else the first bytes do.
  *
  * @param format a choice of {@code data.format}
  * @param tabs whether TABs separate fields of CSV

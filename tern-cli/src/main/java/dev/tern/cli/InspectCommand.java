@@ -2,6 +2,8 @@ package dev.tern.cli;
 
 import dev.tern.base.Shown;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.inspect.ColumnStatistics;
+import dev.tern.cli.inspect.RowPage;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;

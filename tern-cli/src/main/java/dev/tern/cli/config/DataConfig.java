@@ -237,7 +237,7 @@ public record DataConfig(
     };
   }
 
-  /** The group of a column of numbers: that which names it, or that of all others. */
+  /** The group of a column of numbers: the group that names it, or the group of all others. */
   public Optional<Dense> group(String column) {
     return dense.stream()
         .filter(group -> group.columns().contains(column))

@@ -214,8 +214,8 @@ final class DataKeys {
               Kind.Choice.of(
                   "auto", "none", "log1p", "standardize", "log1p+standardize", "bucketize"),
               "auto",
-              "What is done to the numbers; fitted on the training files. auto standardizes, and"
-                  + " takes log(1 + x) before that of the columns that data.dense.log1p says.")
+              "What is done to the numbers; fitted on the training files. auto standardizes; of"
+                  + " the columns that data.dense.log1p says it takes log(1 + x) first.")
           .before("none");
   static final Key<List<String>> LOG1P =
       KEYS.key(

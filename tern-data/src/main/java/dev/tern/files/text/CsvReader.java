@@ -13,6 +13,7 @@ import dev.tern.internal.files.TimeOrder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.BiFunction;
 
 /**
  * Reads CSV and TSV files, plain or gzip, one after the other: fields quoted as in RFC 4180, empty
@@ -53,22 +54,11 @@ public final class CsvReader {
       TextDictionary dictionary) {
     Columns wanted = policy.read(columns);
     TimeOrder order = new TimeOrder();
-    List<Path> sound =
-        FileSequence.sound(
-            InputFiles.of(FileSequence.requireFiles(files), InputFiles.Kind.TEXT),
-            policy,
-            file -> {
-              if (TextBytes.requireRereadable(file, policy)) {
-                CsvFile.open(file, options, wanted, policy, dictionary, order).close();
-              }
-            });
-    return FileSequence.open(
-        wanted.schema(),
-        sound,
-        OptionalLong.empty(),
+    return open(
+        files,
+        wanted,
         policy,
-        (file, faults) ->
-            CsvFile.open(file, options, wanted, policy.withFaults(faults), dictionary, order));
+        (file, read) -> CsvFile.open(file, options, wanted, read, dictionary, order));
   }
 
   /**
@@ -81,21 +71,33 @@ public final class CsvReader {
     Columns wanted = policy.read(columns);
     TextDictionary none = TextDictionary.none();
     TimeOrder order = new TimeOrder();
+    return open(
+        files,
+        wanted,
+        policy.withThreads(1),
+        (file, read) -> CsvFile.open(file, options, wanted, read, none, order).keep(kept));
+  }
+
+  /** Reads files that {@code opener} opens, after a look into each that can be read twice. */
+  private static DataReader open(
+      List<Path> files,
+      Columns wanted,
+      ReadPolicy policy,
+      BiFunction<Path, ReadPolicy, CsvFile> opener) {
     List<Path> sound =
         FileSequence.sound(
             InputFiles.of(FileSequence.requireFiles(files), InputFiles.Kind.TEXT),
             policy,
             file -> {
               if (TextBytes.requireRereadable(file, policy)) {
-                CsvFile.open(file, options, wanted, policy, none, order).keep(kept).close();
+                opener.apply(file, policy).close();
               }
             });
     return FileSequence.open(
         wanted.schema(),
         sound,
         OptionalLong.empty(),
-        policy.withThreads(1),
-        (file, faults) ->
-            CsvFile.open(file, options, wanted, policy.withFaults(faults), none, order).keep(kept));
+        policy,
+        (file, faults) -> opener.apply(file, policy.withFaults(faults)));
   }
 }

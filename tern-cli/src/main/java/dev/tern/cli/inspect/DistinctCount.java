@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.inspect;
 
 import java.util.HashSet;
 import java.util.Set;
@@ -7,9 +7,9 @@ import java.util.Set;
  * Counts different ids: exactly up to {@link #EXACT}, then by HyperLogLog (Flajolet et al. 2007)
  * with a standard error of 0.8%.
  */
-final class DistinctCount {
+public final class DistinctCount {
   /** The largest exact count. */
-  static final int EXACT = 1 << 16;
+  public static final int EXACT = 1 << 16;
 
   private static final int BITS = 14;
   private static final int REGISTERS = 1 << BITS;
@@ -18,7 +18,7 @@ final class DistinctCount {
   private final byte[] registers = new byte[REGISTERS];
   private boolean exact = true;
 
-  void add(long id) {
+  public void add(long id) {
     long hash = mix(id);
     int register = (int) (hash >>> -BITS);
     int rank = Math.min(Long.numberOfLeadingZeros(hash << BITS), Long.SIZE - BITS) + 1;
@@ -38,11 +38,11 @@ final class DistinctCount {
     return z ^ (z >>> 31);
   }
 
-  boolean isExact() {
+  public boolean isExact() {
     return exact;
   }
 
-  long count() {
+  public long count() {
     if (exact) {
       return ids.size();
     }

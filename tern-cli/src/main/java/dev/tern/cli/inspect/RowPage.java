@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.inspect;
 
 import dev.tern.base.Shown;
 import dev.tern.data.Batch;
@@ -8,11 +8,11 @@ import java.io.PrintWriter;
 import java.util.Optional;
 
 /** Prints rows for people, one a line: each column by name, ids of a slot in brackets. */
-final class RowPage {
+public final class RowPage {
   private RowPage() {}
 
   /** Prints all rows of {@code reader}; text shows as its hash. */
-  static void print(DataReader reader, PrintWriter out) {
+  public static void print(DataReader reader, PrintWriter out) {
     long row = 0;
     for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
       try (Batch batch = next.get()) {

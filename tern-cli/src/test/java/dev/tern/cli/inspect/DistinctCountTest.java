@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.inspect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.inspect;
 
 import dev.tern.base.Shown;
 import dev.tern.cli.run.Format;
@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** Statistics of columns for people to read. Not built for speed. */
-final class ColumnStatistics {
+public final class ColumnStatistics {
   private final Schema schema;
   private final Numbers[] labels;
   private final Numbers[] dense;
@@ -30,7 +30,7 @@ final class ColumnStatistics {
   }
 
   /** Statistics of all rows of {@code reader}. */
-  static ColumnStatistics of(DataReader reader) {
+  public static ColumnStatistics of(DataReader reader) {
     ColumnStatistics statistics = new ColumnStatistics(reader.schema());
     for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
       try (Batch batch = next.get()) {
@@ -54,12 +54,12 @@ final class ColumnStatistics {
   }
 
   /** Rows counted. */
-  long rows() {
+  public long rows() {
     return rows;
   }
 
   /** Prints a table of each kind of column. */
-  void print(PrintWriter out) {
+  public void print(PrintWriter out) {
     numbers(out, "label", schema.labels(), labels);
     if (dense.length > 0) {
       numbers(out, "dense", schema.dense(), dense);
