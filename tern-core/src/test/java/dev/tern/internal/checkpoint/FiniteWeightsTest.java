@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -42,7 +43,8 @@ final class FiniteWeightsTest {
 
   private static boolean areFinite(DType type, long[] numbers) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment memory = arena.allocate((long) type.bytes() * numbers.length + 1, 64);
+      long bytes = (long) type.bytes() * numbers.length;
+      MemorySegment memory = Memory.allocate(arena, Math.max(1, bytes), 64, "test");
       for (int i = 0; i < numbers.length; i++) {
         if (type == DType.F32) {
           memory.setAtIndex(ValueLayout.JAVA_INT, i, (int) numbers[i]);
@@ -50,7 +52,7 @@ final class FiniteWeightsTest {
           memory.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) numbers[i]);
         }
       }
-      return FiniteWeights.areFinite(type, memory.asSlice(0, (long) type.bytes() * numbers.length));
+      return FiniteWeights.areFinite(type, memory.asSlice(0, bytes));
     }
   }
 
