@@ -6,6 +6,7 @@ import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
+import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
@@ -480,10 +481,13 @@ final class DataSource {
   private Columns columns(FeatureEncoder encoder) {
     List<SparseColumn> sparse = new ArrayList<>();
     List<Slot> slots = encoder.rawSchema().slots();
-    String separator = config.sparse().isEmpty() ? "" : config.sparse().getFirst().separator();
+    String other = config.sparse().isEmpty() ? "" : config.sparse().getFirst().separator();
+    Map<String, String> separators = encoder.reading().map(Reading::separators).orElse(Map.of());
     for (int s = 0; s < slots.size(); s++) {
       boolean text = encoder.slots().get(s).text();
-      sparse.add(new SparseColumn(slots.get(s).name(), text, separator));
+      String name = slots.get(s).name();
+      String separator = other.isEmpty() ? separators.getOrDefault(name, "") : other;
+      sparse.add(new SparseColumn(name, text, separator));
     }
     return new Columns(
         List.of(config.label()),

@@ -1,7 +1,10 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
+import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
+import dev.tern.cli.table.CheckpointChoice;
 import dev.tern.data.DataReader;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.predict.Predictor;
@@ -11,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -25,8 +29,7 @@ import picocli.CommandLine.Spec;
 final class EvaluateCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Parameters(index = "0", paramLabel = "CHECKPOINT", description = "A run or checkpoint folder.")
-  private Path checkpoint = Path.of("");
+  @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
 
   @Parameters(
       index = "1..*",
@@ -56,11 +59,12 @@ final class EvaluateCommand implements Callable<Integer> {
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     Config.requireReading(overrides, true);
-    Config config = SavedRun.config(checkpoint, overrides);
-    DataSource source = DataSource.of(config.data()).once();
+    Checkpoint opened = checkpoint.open();
+    DataConfig config = SavedRun.config(opened, checkpoint.path(), overrides);
+    DataSource source = DataSource.of(config).once();
     List<Path> inputs = DataSource.inputs(data);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        Predictor predictor = Predictor.open(checkpoint, tables);
+        Predictor predictor = Predictor.open(opened, tables);
         DataReader rows = source.forModel(predictor.encoder()).open(inputs)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
@@ -78,7 +82,7 @@ final class EvaluateCommand implements Callable<Integer> {
                 .formatted(
                     Format.whole(result.rows()),
                     result.positives() == 0 ? 0 : 1,
-                    LabelCheck.advice(config.data().positive())));
+                    LabelCheck.advice(config.positive())));
       }
       out.printf(
           "rows %s%nAUC %s%nlog loss %s%ncalibration %s%ntables %s%n",

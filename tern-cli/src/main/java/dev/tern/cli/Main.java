@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.cli.table.TableCommand;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Objects;

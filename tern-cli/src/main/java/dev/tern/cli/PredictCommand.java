@@ -1,9 +1,12 @@
 package dev.tern.cli;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
+import dev.tern.cli.table.CheckpointChoice;
 import dev.tern.data.DataReader;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.files.KeptTexts;
@@ -15,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -28,8 +32,7 @@ import picocli.CommandLine.Spec;
 final class PredictCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Parameters(index = "0", paramLabel = "CHECKPOINT", description = "A run or checkpoint folder.")
-  private Path checkpoint = Path.of("");
+  @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
 
   @Parameters(
       index = "1..*",
@@ -84,12 +87,13 @@ final class PredictCommand implements Callable<Integer> {
     ScoreTarget out = new ScoreTarget(target);
     out.check(overwrite);
     Optional<KeptTexts> kept = kept();
-    Config config = SavedRun.config(checkpoint, overrides);
+    Checkpoint opened = checkpoint.open();
+    DataConfig config = SavedRun.config(opened, checkpoint.path(), overrides);
     List<Path> inputs = DataSource.inputs(data);
     List<Path> files = DataSource.files(inputs);
     out.requireNoInput(files);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        Predictor predictor = Predictor.open(checkpoint, tables);
+        Predictor predictor = Predictor.open(opened, tables);
         DataReader rows = rows(source(config, predictor), inputs, kept);
         ScoreWriter writer = out.open(keep)) {
       progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
@@ -120,8 +124,8 @@ final class PredictCommand implements Callable<Integer> {
     }
   }
 
-  private static DataSource source(Config config, Predictor predictor) {
-    return DataSource.strict(config.data()).forModel(predictor.encoder()).withoutLabels().once();
+  private static DataSource source(DataConfig config, Predictor predictor) {
+    return DataSource.strict(config).forModel(predictor.encoder()).withoutLabels().once();
   }
 
   private static DataReader rows(DataSource source, List<Path> inputs, Optional<KeptTexts> kept) {

@@ -3,6 +3,7 @@ package dev.tern.cli;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.config.Every;
 import dev.tern.cli.config.TrainConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.Machine;
@@ -11,6 +12,7 @@ import dev.tern.cli.run.MetricsLog;
 import dev.tern.cli.run.Report;
 import dev.tern.cli.run.RunFolder;
 import dev.tern.data.DataReader;
+import dev.tern.data.Reading;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.TextDictionary;
@@ -82,8 +84,12 @@ final class TrainRun {
       Progress progress,
       Optional<Path> record) {
     record.ifPresent(TrainRun::requireFolder);
-    List<Path> files = DataSource.files(config.data().train());
-    try (RunFolder folder = RunFolder.open(config, earlier, maker, files)) {
+    List<Path> eval = config.data().eval();
+    RunFolder.Inputs inputs =
+        new RunFolder.Inputs(
+            DataSource.files(config.data().train()),
+            eval.isEmpty() ? List.of() : DataSource.files(eval));
+    try (RunFolder folder = RunFolder.open(config, earlier, maker, inputs)) {
       return new TrainRun(config, folder, progress, record).run(earlier);
     }
   }
@@ -101,19 +107,28 @@ final class TrainRun {
   private Outcome run(RunFolder.Earlier earlier) {
     // Now, rather than after the first epoch.
     boolean resumed = earlier == RunFolder.Earlier.RESUME;
+    if (!resumed || !Checkpoint.existsAt(folder.checkpoints())) {
+      requireEvaluations();
+    }
     LabelCheck labels = new LabelCheck(config.data(), DataSource.of(config.data()));
     labels.evaluation(progress, !resumed && config.train().options().earlyStop() > 0);
     Optional<Optimum> reachable = source.optimum();
     boolean stopped;
     List<MetricsLine> lines;
+    Optional<MetricsLine> best;
     Config found;
     Optional<DataReader> eval = source.eval();
     try (Device device = device(config.train());
         Trainer trainer = trainer(device, resumed)) {
+      if (folder.evaluatesAnew()) {
+        trainer.forgetBest();
+        progress.note("the evaluation files are others than before: the best AUC begins anew");
+      }
       found = begin(trainer, resumed);
       try (MetricsLog log = folder.metrics(trainer.step())) {
         stopped = train(trainer, eval, log);
         lines = List.copyOf(log.lines());
+        best = best(trainer, lines);
         record.ifPresent(trainer::record);
       }
     } catch (RuntimeException | Error e) {
@@ -127,18 +142,42 @@ final class TrainRun {
       eval.ifPresent(DataReader::close);
     }
     source.noteSkipped(progress);
-    Optional<MetricsLine> best =
-        lines.stream()
-            .filter(line -> line.split() == MetricsLine.Split.EVAL && !Double.isNaN(line.auc()))
-            .max((a, b) -> Double.compare(a.auc(), b.auc()));
     String state = stopped ? "interrupted" : "finished";
     String date =
         DateTimeFormatter.ofPattern("d MMMM yyyy, HH:mm", Locale.ROOT).format(ZonedDateTime.now());
     Optional<Report.Reachable> limit =
         reachable.map(optimum -> new Report.Reachable(optimum.auc(), optimum.logLoss()));
-    folder.writeReport(new Report(found, lines, state, limit, Machine.here(), date).html());
+    folder.writeReport(new Report(found, lines, best, state, limit, Machine.here(), date).html());
     return new Outcome(
         best, reachable, stopped, lines.isEmpty() ? List.of() : lines.getLast().tables());
+  }
+
+  /** The evaluation of the trainer's best AUC, which is of the files that it evaluates on now. */
+  private static Optional<MetricsLine> best(Trainer trainer, List<MetricsLine> lines) {
+    return lines.stream()
+        .filter(line ->
+            line.split() == MetricsLine.Split.EVAL
+                && !Double.isNaN(line.auc())
+                && line.step() == trainer.bestStep())
+        .reduce((first, last) -> last);
+  }
+
+  /** Refuses to wait for an evaluation that never comes. */
+  private void requireEvaluations() {
+    TrainConfig train = config.train();
+    if (train.options().earlyStop() == 0) {
+      return;
+    }
+    boolean generated = config.data().train().isEmpty();
+    boolean none =
+        generated ? config.data().synthetic().evalRows() == 0 : config.data().eval().isEmpty();
+    if (none || train.options().evaluateEvery() == Every.NEVER.steps()) {
+      String key = !none ? "train.evaluate_every" : generated ? "data.eval_rows" : "data.eval";
+      throw new ConfigException(
+          "train.early_stop: got %d without evaluations, which alone can end a run early, expected 0 or some; "
+                  .formatted(train.options().earlyStop())
+              + (none ? "give " + key : "set " + key + " to epoch or a number of steps"));
+    }
   }
 
   /** Begins the folder; says what the training files decided and which columns teach nothing. */
@@ -170,7 +209,8 @@ final class TrainRun {
     try (DataReader training = source.train()) {
       progress.begin("fit encoders", "rows", 0, training.rowCount().orElse(0));
       FeatureEncoder encoder = source.fit(training, rows -> progress.update(rows, ""));
-      return Trainer.create(device, encoder, config.model(), options);
+      Reading reading = encoder.reading().orElse(Reading.PLAIN).withSettings(config.reading());
+      return Trainer.create(device, encoder.withReading(reading), config.model(), options);
     }
   }
 

@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
@@ -60,23 +62,19 @@ final class OldRun {
 
   /** Trains {@code run} on to three epochs with {@code run.yaml}. */
   static MainTest.Result resume(Path folder, String... more) {
-    String[] command = {
-      "train",
-      folder.resolve("run.yaml").toString(),
-      "--resume",
-      "--set",
-      "run.dir=" + folder.resolve("run"),
-      "--set",
-      "data.train=" + folder.resolve("rows.csv"),
-      "--set",
-      "data.eval=" + folder.resolve("eval.csv"),
-      "--set",
-      "train.epochs=3"
-    };
-    String[] all = new String[command.length + more.length];
-    System.arraycopy(command, 0, all, 0, command.length);
-    System.arraycopy(more, 0, all, command.length, more.length);
-    return MainTest.tern(all);
+    List<String> all = new ArrayList<>(List.of("--resume", "--set", "train.epochs=3"));
+    all.addAll(List.of(more));
+    return train(folder, folder.resolve("run"), all.toArray(String[]::new));
+  }
+
+  /** Trains with {@code run.yaml} and the files beside it. */
+  static MainTest.Result train(Path folder, Path run, String... more) {
+    List<String> all = new ArrayList<>(List.of("train", folder.resolve("run.yaml").toString()));
+    all.addAll(List.of("--set", "run.dir=" + run));
+    all.addAll(List.of("--set", "data.train=" + folder.resolve("rows.csv")));
+    all.addAll(List.of("--set", "data.eval=" + folder.resolve("eval.csv")));
+    all.addAll(List.of(more));
+    return MainTest.tern(all.toArray(String[]::new));
   }
 
   /** Compares the checkpoint of the third epoch with what the old build wrote. */

@@ -49,6 +49,22 @@ final class OldRunTest {
         .contains("got another configuration for --resume (model.hidden: [5], was [4])");
   }
 
+  /** A run of an earlier build names no evaluation files in its mark. */
+  @Test
+  void otherEvaluationFilesLetTheBestBeginAnew() throws IOException {
+    Path other = temp.resolve("other.csv");
+    Files.copy(temp.resolve("rows.csv"), other);
+    Result same = OldRun.resume(temp);
+    assertThat(same.out()).contains("best AUC 0.2022").contains("at step 4");
+    String more = "train.epochs=4";
+    Result result = OldRun.resume(temp, "--set", "data.eval=" + other, "--set", more);
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.err()).contains("the evaluation files are others than before");
+    assertThat(result.out()).contains("best AUC 0.8").contains("at step 16");
+    String report = Files.readString(temp.resolve("run/report.html"));
+    assertThat(report).doesNotContain("0.2022</b>");
+  }
+
   @ParameterizedTest
   @CsvSource({"run, best.csv", "run/checkpoints/step-8, latest.csv"})
   void itsCheckpointsScoreAsThatBuildDid(String checkpoint, String scores) throws IOException {

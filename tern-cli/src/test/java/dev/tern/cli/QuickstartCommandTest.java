@@ -52,7 +52,8 @@ final class QuickstartCommandTest {
     Path dir = temp.toRealPath().resolve("runs/quickstart");
     Config config =
         Config.parse(QuickstartCommand.text(), "quickstart.yaml", List.of("run.dir=" + dir));
-    try (RunFolder folder = RunFolder.open(config, Earlier.REFUSE, maker, List.of())) {
+    try (RunFolder folder =
+        RunFolder.open(config, Earlier.REFUSE, maker, new RunFolder.Inputs(List.of(), List.of()))) {
       folder.begin();
       folder.writeReport("earlier");
     }

@@ -47,12 +47,7 @@ final class CheckpointFolder {
       if (!other.equals(latest)
           && !keep.contains(other)
           && order(AtomicFolder.nameOf(other)) >= 0) {
-        try {
-          AtomicFolder.delete(other);
-        } catch (IOException e) {
-          throw new UncheckedIOException(
-              other + ": cannot be removed: " + DataException.reason(e), e);
-        }
+        remove(other);
       }
     }
     return latest;
@@ -60,6 +55,24 @@ final class CheckpointFolder {
 
   void writeBest(Consumer<Path> save) {
     save.accept(folder.resolve(BEST));
+  }
+
+  /** Removes the best one. */
+  void removeBest() {
+    for (Path child : AtomicFolder.children(folder)) {
+      if (AtomicFolder.nameOf(child).equals(BEST)) {
+        remove(child);
+      }
+    }
+  }
+
+  private static void remove(Path checkpoint) {
+    try {
+      AtomicFolder.delete(checkpoint);
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          checkpoint + ": cannot be removed: " + DataException.reason(e), e);
+    }
   }
 
   /**

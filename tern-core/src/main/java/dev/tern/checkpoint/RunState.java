@@ -28,6 +28,11 @@ public record RunState(long step, int epoch, long rows, double bestAuc, long bes
         : new RunState(step, epoch, rows, bestAuc, bestStep, stale + 1);
   }
 
+  /** This position as if there had been no evaluation. */
+  public RunState withoutBest() {
+    return new RunState(step, epoch, rows, Double.NaN, 0, 0);
+  }
+
   /** The epoch of the last row used: an epoch begins with its first row. */
   public int epochOfLastRow() {
     return rows == 0 && epoch > 0 ? epoch - 1 : epoch;

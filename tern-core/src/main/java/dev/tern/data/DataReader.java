@@ -93,6 +93,14 @@ public interface DataReader extends AutoCloseable {
   /** Rows of a pass; empty if that is not known without reading them all. */
   OptionalLong rowCount();
 
+  /**
+   * How fields of text became the values of these rows; empty for rows that come from no fields, or
+   * where several readers differ.
+   */
+  default Optional<Reading> reading() {
+    return Optional.empty();
+  }
+
   /** Releases files and threads; never blocks for long. Closing twice is harmless. */
   @Override
   void close();

@@ -56,6 +56,14 @@ public final class Predictor implements AutoCloseable {
     return open(saved, device -> saved.load(device, format));
   }
 
+  /**
+   * The model of {@code checkpoint}, one of Tern's, with embedding rows in another format. For who
+   * opened the checkpoint already: opening reads and checks all its files.
+   */
+  public static Predictor open(Checkpoint checkpoint, RowFormat format) {
+    return open(checkpoint, device -> checkpoint.load(device, format));
+  }
+
   /** Opens a checkpoint of a model of one's own. */
   public static Predictor open(Path checkpoint, Model.Factory factory) {
     return open(checkpoint, factory, RowFormat.STORED);

@@ -145,6 +145,12 @@ public final class Trainer implements AutoCloseable {
    *     weights is written first; a run resumed from it evaluates at the end of the epoch again
    */
   public void fit(DataReader train, Optional<DataReader> eval, Progress.Listener listener) {
+    if (options.earlyStop() > 0 && eval.isEmpty() && state.step() == 0) {
+      train.close();
+      throw new IllegalArgumentException(
+          "fit: got earlyStop(%d) without rows to evaluate on, expected some; give eval, or leave earlyStop out"
+              .formatted(options.earlyStop()));
+    }
     try (TrainingBatches rows = batches(train)) {
       Reporter reporter = new Reporter(listener, network, rows::waitedNanos);
       reporter.begin(train.rowCount(), options.epochs(), state);
@@ -394,6 +400,24 @@ public final class Trainer implements AutoCloseable {
   /** Best AUC of the evaluations so far; NaN before the first. */
   public double bestAuc() {
     return state.bestAuc();
+  }
+
+  /** The step of the evaluation with the best AUC; 0 before the first. */
+  public long bestStep() {
+    return state.bestStep();
+  }
+
+  /**
+   * Lets the best AUC begin anew, as before the first evaluation: for a run that goes on and is
+   * evaluated on other rows. Checkpoint {@code best} is removed, after a checkpoint of this step
+   * was written that does not know it.
+   */
+  public void forgetBest() {
+    requireOpen();
+    if (state.bestStep() > 0) {
+      state = state.withoutBest();
+      checkpoints.ifPresent(written -> written.forgetBest(state));
+    }
   }
 
   /** Time of each part of a training step so far; empty before the first step. */

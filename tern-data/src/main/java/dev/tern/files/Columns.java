@@ -1,8 +1,11 @@
 package dev.tern.files;
 
+import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -58,6 +61,21 @@ public record Columns(
   /** These columns, and a field that is one of {@code texts} is missing. */
   public Columns withMissing(Set<String> texts) {
     return new Columns(labels, positive, dense, sparse, texts);
+  }
+
+  /**
+   * How the fields of these columns become values.
+   *
+   * @param trimmed characters that are dropped around a field
+   */
+  public Reading reading(String trimmed) {
+    Map<String, String> separators = new HashMap<>();
+    for (SparseColumn column : sparse) {
+      if (!column.separator().isEmpty()) {
+        separators.put(column.name(), column.separator());
+      }
+    }
+    return new Reading(trimmed, separators, missing, "{}");
   }
 
   /** The rows a reader of these columns delivers. */

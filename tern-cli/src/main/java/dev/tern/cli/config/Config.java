@@ -98,6 +98,14 @@ public record Config(
     return of(settings);
   }
 
+  /**
+   * How files are read, as JSON for {@link DataConfig#saved}: keys that differ from their default,
+   * and no path.
+   */
+  public String reading() {
+    return ReadingKeys.write(YamlFile.read(yaml, "config"));
+  }
+
   /** Configurations with the same text are equal: everything follows from it. */
   @Override
   public boolean equals(@Nullable Object other) {

@@ -4,6 +4,7 @@ import dev.tern.files.SparseColumn;
 import dev.tern.files.text.TextOptions;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -155,6 +156,30 @@ public record DataConfig(
     Settings settings =
         Settings.resolve(name, written, overrides, DataKeys.all(), new Settings.Absent.Default());
     Checks.data(settings);
+    return of(settings);
+  }
+
+  /**
+   * Reads what a checkpoint says about how the files of its training were read, in order to read
+   * others for the model.
+   *
+   * @param reading what {@link Config#reading} wrote, or {@code {}} for nothing
+   * @param name stands for the file in messages
+   * @param overrides {@code key=value} each, put over it in order
+   * @throws ConfigException as for {@link Config#load}
+   */
+  public static DataConfig saved(String reading, String name, List<String> overrides) {
+    Map<String, Raw> written = ReadingKeys.read(reading, name);
+    Settings.Absent before = new Settings.Absent.Before();
+    String format =
+        Settings.resolve(name, written, overrides, List.of(DataKeys.FORMAT), before)
+            .get(DataKeys.FORMAT);
+    List<String> all = new ArrayList<>(overrides);
+    if (!format.equals("criteo-synthetic")) {
+      all.add("data.train=none"); // The command names the files.
+    }
+    Settings settings = Settings.resolve(name, written, all, DataKeys.all(), before);
+    Checks.columns(settings, false);
     return of(settings);
   }
 

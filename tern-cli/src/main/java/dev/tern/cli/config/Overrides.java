@@ -8,11 +8,14 @@ import java.util.stream.IntStream;
 
 /** Puts {@code --set path=value} over what a file says. */
 final class Overrides {
+  private static final String COLUMNS = "columns";
+
   private Overrides() {}
 
   /**
-   * Applies one override. A key of a group without an index is set in all groups. A list is written
-   * with commas, or as YAML in brackets; all other values are taken as they stand.
+   * Applies one override. A key of a group without an index is set in all groups; the columns of
+   * the index behind the last begin another group. A list is written with commas, or as YAML in
+   * brackets; all other values are taken as they stand.
    */
   static void apply(String override, Map<String, Raw> written) {
     Raw.Source source = source(override);
@@ -84,7 +87,11 @@ final class Overrides {
       }
       return List.of(path);
     }
-    int groups = Math.max(1, Settings.groups(section.get(), written));
+    int there = Settings.groups(section.get(), written);
+    if (key.name().equals(COLUMNS) && path.equals(Settings.path(key, there))) {
+      return List.of(path);
+    }
+    int groups = Math.max(1, there);
     List<String> all = IntStream.range(0, groups).mapToObj(i -> Settings.path(key, i)).toList();
     if (path.equals(key.path())) {
       return all;
@@ -100,7 +107,9 @@ final class Overrides {
               + groups
               + " in "
               + section.get()
-              + "; give one of them, or none for all");
+              + "; give one of them, none for all, or another group's "
+              + Settings.path(Keys.find(section.get() + "." + COLUMNS).orElseThrow(), groups)
+              + " first");
     }
     return List.of(path);
   }

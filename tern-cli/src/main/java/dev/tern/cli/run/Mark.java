@@ -19,18 +19,27 @@ import java.util.stream.Stream;
 
 /**
  * The first lines of a run's {@code config.yaml}, as YAML comments: they say that Tern wrote it,
- * and on which training files. A hash of all lines below the first shows that nobody changed it
- * since.
+ * and on which files. A hash of all lines below the first shows that nobody changed it since.
  *
  * @param maker the command that began the run
  * @param files the training files, a line of text each
+ * @param evaluation the evaluation files, a line of text each; none in marks of earlier builds
  */
-record Mark(RunFolder.Maker maker, List<String> files) {
+record Mark(RunFolder.Maker maker, List<String> files, List<String> evaluation) {
   private static final Pattern FIRST =
       Pattern.compile(
           "# Written by tern (train|quickstart); its mark \\(SHA-256 of the rest\\):"
               + " ([0-9a-f]{64})");
   private static final String FILE = "# data.train: ";
+  private static final String EVALUATION = "# data.eval: ";
+
+  /** A run that {@code maker} begins on these files. */
+  static Mark of(RunFolder.Maker maker, RunFolder.Inputs inputs) {
+    return new Mark(
+        maker,
+        inputs.training().stream().map(Mark::file).toList(),
+        inputs.evaluation().stream().map(Mark::file).toList());
+  }
 
   /** The mark of {@code config}; empty where it is missing, or is not as Tern wrote it. */
   static Optional<Mark> read(Path config) {
@@ -48,17 +57,24 @@ record Mark(RunFolder.Maker maker, List<String> files) {
     return Optional.of(
         new Mark(
             RunFolder.Maker.valueOf(first.group(1).toUpperCase(Locale.ROOT)),
-            text.lines()
-                .skip(1)
-                .takeWhile(line -> line.startsWith(FILE))
-                .map(line -> line.substring(FILE.length()))
-                .toList()));
+            lines(text, FILE),
+            lines(text, EVALUATION)));
+  }
+
+  private static List<String> lines(String text, String start) {
+    return text.lines()
+        .skip(1)
+        .takeWhile(line -> line.startsWith(FILE) || line.startsWith(EVALUATION))
+        .filter(line -> line.startsWith(start))
+        .map(line -> line.substring(start.length()))
+        .toList();
   }
 
   /** {@code yaml} under this mark. */
   String over(String yaml) {
     StringBuilder rest = new StringBuilder();
     files.forEach(file -> rest.append(FILE).append(file).append('\n'));
+    evaluation.forEach(file -> rest.append(EVALUATION).append(file).append('\n'));
     rest.append(yaml);
     return "# Written by tern "
         + maker.name().toLowerCase(Locale.ROOT)
@@ -68,7 +84,7 @@ record Mark(RunFolder.Maker maker, List<String> files) {
         + rest;
   }
 
-  /** A training file in a mark; the bytes of a folder are those of its files, however deep. */
+  /** A file in a mark; the bytes of a folder are those of its files, however deep. */
   static String file(Path path) {
     return line(path, Integer.MAX_VALUE);
   }

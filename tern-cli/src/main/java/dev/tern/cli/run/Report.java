@@ -7,7 +7,6 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
@@ -18,6 +17,7 @@ import java.util.function.ToDoubleFunction;
  *
  * @param config of the run
  * @param lines its metrics
+ * @param top the best evaluation, if there was one
  * @param state how it ended, in a few words
  * @param best the best that any model can reach on the evaluation data, where that is known
  * @param machine it ran on
@@ -26,6 +26,7 @@ import java.util.function.ToDoubleFunction;
 public record Report(
     Config config,
     List<MetricsLine> lines,
+    Optional<MetricsLine> top,
     String state,
     Optional<Reachable> best,
     Machine machine,
@@ -82,14 +83,7 @@ public record Report(
     return lines.stream().filter(line -> line.split() == split).toList();
   }
 
-  private Optional<MetricsLine> bestEvaluation() {
-    return of(Split.EVAL).stream()
-        .filter(line -> Double.isFinite(line.auc()))
-        .max(Comparator.comparingDouble(MetricsLine::auc));
-  }
-
   private void tiles(StringBuilder out) {
-    Optional<MetricsLine> top = bestEvaluation();
     List<MetricsLine> train = of(Split.TRAIN);
     out.append("<section class=\"tiles\">\n");
     tile(
@@ -227,7 +221,6 @@ public record Report(
     if (eval.isEmpty()) {
       return;
     }
-    Optional<MetricsLine> top = bestEvaluation();
     List<MetricsLine> shown = eval.subList(Math.max(0, eval.size() - MAX_EVALUATIONS), eval.size());
     out.append(
             "<section><h2>Evaluations</h2><div class=\"scroll\"><table"

@@ -25,24 +25,17 @@ import java.util.Optional;
 public final class RunFolder implements AutoCloseable {
   private final Config config;
   private final Earlier earlier;
-  private final Maker maker;
-  private final List<String> files;
+  private final Mark mark;
   private final FileChannel lock;
   private final List<Path> made;
   private boolean begun;
   private boolean fresh;
+  private boolean evaluatesAnew;
 
-  private RunFolder(
-      Config config,
-      Earlier earlier,
-      Maker maker,
-      List<String> files,
-      FileChannel lock,
-      List<Path> made) {
+  private RunFolder(Config config, Earlier earlier, Mark mark, FileChannel lock, List<Path> made) {
     this.config = config;
     this.earlier = earlier;
-    this.maker = maker;
-    this.files = files;
+    this.mark = mark;
     this.lock = lock;
     this.made = made;
   }
@@ -64,24 +57,31 @@ public final class RunFolder implements AutoCloseable {
   }
 
   /**
+   * The files that a run reads.
+   *
+   * @param evaluation none for no evaluation, or generated rows
+   */
+  public record Inputs(List<Path> training, List<Path> evaluation) {}
+
+  /**
    * Opens the folder of {@code config} and makes it where it is missing. Nothing in it changes
    * before {@link #begin}; closed before that, what was made is removed.
    *
-   * @param trainingFiles the files that the run reads; a run that goes on must read the same
+   * @param inputs the files that the run reads; a run that goes on must train on the same
    * @throws RunException if the folder cannot be written, is in use, holds an earlier run that must
    *     not be there, or files that are not a run's
    * @throws ConfigException if the earlier run to go on with was configured otherwise
    */
-  public static RunFolder open(
-      Config config, Earlier earlier, Maker maker, List<Path> trainingFiles) {
+  public static RunFolder open(Config config, Earlier earlier, Maker maker, Inputs inputs) {
     Path dir = config.run().dir();
-    List<String> files = trainingFiles.stream().map(Mark::file).toList();
-    check(config, earlier, maker, trainingFiles);
+    Mark mark = Mark.of(maker, inputs);
+    check(config, earlier, maker, inputs.training());
     List<Path> made = missing(dir);
     FileChannel lock = lock(dir);
-    RunFolder folder = new RunFolder(config, earlier, maker, files, lock, made);
+    RunFolder folder = new RunFolder(config, earlier, mark, lock, made);
     try {
-      check(config, earlier, maker, trainingFiles); // Another run may have ended in between.
+      check(config, earlier, maker, inputs.training()); // Another run may have ended in between.
+      folder.compareEvaluation();
       return folder;
     } catch (RuntimeException | Error e) {
       folder.close();
@@ -224,15 +224,16 @@ public final class RunFolder implements AutoCloseable {
    * @param found the configuration with what the training files said
    */
   public void begin(Config found) {
-    Optional<Mark> mark = Mark.read(config(dir()));
+    Optional<Mark> before = Mark.read(config(dir()));
     begun = true;
-    fresh = earlier != Earlier.RESUME || mark.isEmpty();
+    fresh = earlier != Earlier.RESUME || before.isEmpty();
     try {
-      if (fresh && mark.isPresent()) {
-        new OwnFiles(dir()).delete(mark.get().maker());
+      if (fresh && before.isPresent()) {
+        new OwnFiles(dir()).delete(before.get().maker());
       }
-      Maker first = fresh ? maker : mark.map(Mark::maker).orElse(maker);
-      write(config(dir()), new Mark(first, files).over(found.yaml()));
+      Maker first = fresh ? mark.maker() : before.map(Mark::maker).orElse(mark.maker());
+      Mark written = new Mark(first, mark.files(), mark.evaluation());
+      write(config(dir()), written.over(found.yaml()));
       Files.createDirectories(checkpoints());
     } catch (IOException e) {
       throw unwritable(dir(), e);
@@ -248,11 +249,33 @@ public final class RunFolder implements AutoCloseable {
       return;
     }
     try {
-      new OwnFiles(dir()).delete(maker);
+      new OwnFiles(dir()).delete(mark.maker());
       begun = false;
     } catch (IOException e) {
       throw unwritable(dir(), e);
     }
+  }
+
+  private void compareEvaluation() {
+    evaluatesAnew =
+        earlier == Earlier.RESUME && Mark.read(config(dir())).filter(this::isOfOthers).isPresent();
+  }
+
+  /** Whether the evaluation files of a run before are others than those of this one. */
+  private boolean isOfOthers(Mark before) {
+    // Marks of earlier builds name no such files.
+    return before.evaluation().isEmpty()
+        ? !Config.loadEarlier(config(dir())).data().eval().equals(config.data().eval())
+        : !before.evaluation().equals(mark.evaluation());
+  }
+
+  /**
+   * Whether this run goes on with another one and evaluates on other files, so that the best of
+   * that one says nothing. The best is forgotten before {@link #begin}, which writes down the
+   * files: a run that ends in between forgets it the next time.
+   */
+  public boolean evaluatesAnew() {
+    return evaluatesAnew;
   }
 
   /** Whether {@link #begin} was called. */

@@ -474,6 +474,17 @@ final class ConfigTest {
                 + " or give --set data.train=VALUE");
   }
 
+  @Test
+  void overridesMayAddAGroup() {
+    Config config =
+        Config.parse(
+            CENSUS,
+            "census.yaml",
+            List.of("data.sparse[0].columns=workclass", "data.sparse[1].columns=education"));
+    assertThat(config.data().sparse()).hasSize(2);
+    assertThat(config.data().sparse().getLast().columns()).containsExactly("education");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -484,7 +495,8 @@ final class ConfigTest {
           train.bach=3         | --set train.bach=3: got the unknown key train.bach; did you mean train.batch?
           train.batch=x        | --set train.batch=x: train.batch: got x, expected a whole number
           model=lr             | --set model=lr: got the section model, expected one of its keys; use one of activation, admission, batch_norm
-          data.sparse[1].encode=id | got data.sparse[1].encode, expected an index from 0 to 0
+          data.sparse[1].encode=id | expected an index from 0 to 0, as the file has 1 in data.sparse; give one of them, none for all, or another group's data.sparse[1].columns first
+          data.sparse[2].columns=a | got data.sparse[2].columns, expected an index from 0 to 0
           train[0].batch=3     | got an index, expected none
           model.cross_rank=2   | got model.cross_rank, expected it only where model.type is dcnv2, but that is deepfm
           model.activation=gelu | model.activation: got gelu, expected one of relu, prelu, dice

@@ -9,6 +9,7 @@ import dev.tern.embedding.config.TableStatistics;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -63,6 +64,9 @@ final class ReportTest {
     return new Report(
         config(),
         lines,
+        lines.stream()
+            .filter(line -> line.split() == Split.EVAL && Double.isFinite(line.auc()))
+            .max(Comparator.comparingDouble(MetricsLine::auc)),
         "complete",
         Optional.of(new Report.Reachable(0.7952, 0.4381)),
         MACHINE,
@@ -236,7 +240,8 @@ final class ReportTest {
   @Test
   void aRunWithoutAnyLineStillGivesAPage() {
     Report report =
-        new Report(config(), List.of(), "interrupted", Optional.empty(), MACHINE, "now");
+        new Report(
+            config(), List.of(), Optional.empty(), "interrupted", Optional.empty(), MACHINE, "now");
     assertThat(report.html())
         .contains("Best AUC", "–", "</html>")
         .doesNotContain("<svg", "NaN", "Infinity");
@@ -259,7 +264,9 @@ final class ReportTest {
   @Test
   void textIsNeverTakenForHtml() {
     Machine evil = new Machine("<b>\"&", 1 << 30, "x", "y");
-    assertThat(new Report(config(), List.of(), "<i>", Optional.empty(), evil, "now").html())
+    assertThat(
+            new Report(config(), List.of(), Optional.empty(), "<i>", Optional.empty(), evil, "now")
+                .html())
         .contains("&lt;b&gt;&quot;&amp;", "&lt;i&gt;")
         .doesNotContain("<b>", "<i>");
   }

@@ -37,7 +37,7 @@ final class RunFolderTest {
   }
 
   private static RunFolder open(Config config, Earlier earlier, Maker maker, Path... files) {
-    return RunFolder.open(config, earlier, maker, List.of(files));
+    return RunFolder.open(config, earlier, maker, new RunFolder.Inputs(List.of(files), List.of()));
   }
 
   private static void begin(Config config, Earlier earlier) {
@@ -292,10 +292,12 @@ final class RunFolderTest {
     Path data = Files.createDirectories(temp.resolve("data/day=1")).getParent();
     Files.writeString(data.resolve("day=1/a.csv"), "12345");
     Files.writeString(data.resolve("b.csv"), "123");
-    Mark mark = new Mark(Maker.TRAIN, List.of("3 bytes, " + data));
+    Mark mark = new Mark(Maker.TRAIN, List.of("3 bytes, " + data), List.of());
     assertThat(mark.isOf(List.of(data))).isTrue();
-    assertThat(new Mark(Maker.TRAIN, List.of("8 bytes, " + data)).isOf(List.of(data))).isTrue();
-    assertThat(new Mark(Maker.TRAIN, List.of("5 bytes, " + data)).isOf(List.of(data))).isFalse();
+    assertThat(new Mark(Maker.TRAIN, List.of("8 bytes, " + data), List.of()).isOf(List.of(data)))
+        .isTrue();
+    assertThat(new Mark(Maker.TRAIN, List.of("5 bytes, " + data), List.of()).isOf(List.of(data)))
+        .isFalse();
   }
 
   @Test

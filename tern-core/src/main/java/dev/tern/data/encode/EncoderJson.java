@@ -1,6 +1,7 @@
 package dev.tern.data.encode;
 
 import dev.tern.base.DataException;
+import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.internal.json.Json;
@@ -34,7 +35,8 @@ final class EncoderJson {
       FeatureEncoder encoder,
       NumberFeature[] numbers,
       Vocabulary[] vocabularies,
-      Optional<TrainingFacts> facts) {
+      Optional<TrainingFacts> facts,
+      Optional<Reading> reading) {
     Schema raw = encoder.rawSchema();
     List<Json> labels = raw.labels().stream().<Json>map(Json.Str::new).toList();
     List<Json> dense = new ArrayList<>();
@@ -53,6 +55,7 @@ final class EncoderJson {
             .put("dense", new Json.Arr(dense))
             .put("slots", new Json.Arr(slots));
     facts.ifPresent(known -> json.put(TRAINING, training(known)));
+    reading.ifPresent(how -> ReadingJson.write(how, json));
     return json.toString();
   }
 
@@ -197,8 +200,15 @@ final class EncoderJson {
     List<String> names = schema.slotNames();
     List<Vocabulary> ofTables =
         slots.stream().map(slot -> vocabularies.get(names.indexOf(slot.table()))).toList();
-    return new FeatureEncoder(
-        schema, List.copyOf(dense.values()), encodings, numbers, ofTables, training(json, schema));
+    FeatureEncoder encoder =
+        new FeatureEncoder(
+            schema,
+            List.copyOf(dense.values()),
+            encodings,
+            numbers,
+            ofTables,
+            training(json, schema));
+    return ReadingJson.read(json).map(encoder::withReading).orElse(encoder);
   }
 
   private static NumberFeature numberFeature(Json.Obj column) {

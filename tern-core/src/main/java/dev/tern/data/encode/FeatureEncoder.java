@@ -4,6 +4,7 @@ import dev.tern.base.DataException;
 import dev.tern.base.SplitMix64;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
+import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import java.util.ArrayList;
@@ -36,6 +37,7 @@ public final class FeatureEncoder {
   private final NumberFeature[] numbers;
   private final Vocabulary[] vocabularies;
   private final Optional<TrainingFacts> training;
+  private final Optional<Reading> reading;
   private final RawRow rawRow;
 
   FeatureEncoder(
@@ -53,7 +55,21 @@ public final class FeatureEncoder {
     this.vocabularies = vocabularies.toArray(Vocabulary[]::new);
     schema = encodedSchema(rawSchema, numbers);
     requireSameEncodings();
-    rawRow = new RawRow(rawSchema, this.slots);
+    reading = Optional.empty();
+    rawRow = new RawRow(rawSchema, this.slots, Optional.empty());
+  }
+
+  /** {@code other} for rows whose fields were read in another way. */
+  private FeatureEncoder(FeatureEncoder other, Optional<Reading> reading) {
+    this.reading = reading;
+    training = other.training;
+    rawSchema = other.rawSchema;
+    schema = other.schema;
+    dense = other.dense;
+    slots = other.slots;
+    numbers = other.numbers;
+    vocabularies = other.vocabularies;
+    rawRow = new RawRow(rawSchema, slots, RawFields.of(rawSchema, reading));
   }
 
   /**
@@ -98,8 +114,10 @@ public final class FeatureEncoder {
     }
     List<NumberFeature> numbers = fit.numbers();
     List<Vocabulary> vocabularies = fit.vocabularies(dictionary);
-    return new FeatureEncoder(
-        raw, chosen(dense, numbers), slots, numbers, vocabularies, fit.facts(dictionary));
+    FeatureEncoder fitted =
+        new FeatureEncoder(
+            raw, chosen(dense, numbers), slots, numbers, vocabularies, fit.facts(dictionary));
+    return new FeatureEncoder(fitted, training.reading());
   }
 
   /** The encodings with what was chosen in place of {@link NumberEncoding.Auto}. */
@@ -189,6 +207,19 @@ public final class FeatureEncoder {
    */
   public Optional<TrainingFacts> training() {
     return training;
+  }
+
+  /**
+   * How fields of text became the values of the training rows: what their reader said. Empty where
+   * rows came from no fields, and in a checkpoint of an earlier version.
+   */
+  public Optional<Reading> reading() {
+    return reading;
+  }
+
+  /** This encoder for rows whose fields are read as {@code how} says. */
+  public FeatureEncoder withReading(Reading how) {
+    return new FeatureEncoder(this, Optional.of(how));
   }
 
   /**
@@ -496,6 +527,9 @@ public final class FeatureEncoder {
    *   <li>A dense column takes a {@link Number}.
    *   <li>A slot of texts takes a text, or an integer for its decimal text.
    *   <li>A slot of integers takes an integer.
+   *   <li>Where {@link #reading} is known, a slot takes a field of text as a file holds it: what is
+   *       trimmed in files is dropped, a missing marker is missing, and values are split where the
+   *       slot has a separator.
    *   <li>A slot of several ids takes a {@link List} of these, or one.
    *   <li>A slot with weights takes a {@link Map} from these to finite {@link Number}s, in its
    *       order; those of a list, or one alone, have the weight 1.
@@ -517,7 +551,7 @@ public final class FeatureEncoder {
 
   /** This encoder as JSON text, which {@link #fromJson} reads. */
   public String toJson() {
-    return EncoderJson.write(this, numbers, vocabularies, training);
+    return EncoderJson.write(this, numbers, vocabularies, training, reading);
   }
 
   /** Whether both turn equal values into equal ids. Means and deviations of numbers may differ. */
@@ -532,7 +566,7 @@ public final class FeatureEncoder {
         without[f] = new NumberFeature.Scale(scale.log1p(), 0, 1, scale.fill());
       }
     }
-    return EncoderJson.write(this, without, vocabularies, Optional.empty());
+    return EncoderJson.write(this, without, vocabularies, Optional.empty(), Optional.empty());
   }
 
   /**

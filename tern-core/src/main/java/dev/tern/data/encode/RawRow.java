@@ -6,11 +6,12 @@ import dev.tern.data.Slot;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Fills rows of a raw batch from values by column name. Allocates nothing for a correct row. */
-record RawRow(Schema schema, List<IdEncoding> slots) {
+record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields) {
   void add(Map<String, ?> columns, Batch raw) {
     raw.abandonRow();
     int known = 0;
@@ -55,6 +56,8 @@ record RawRow(Schema schema, List<IdEncoding> slots) {
       }
       weights.forEach((key, weight) ->
           raw.addId(slot, id(column.name(), text, key), number(column.name(), weight)));
+    } else if (value instanceof String field && fields.isPresent() && column.hotness() <= 1) {
+      addField(slot, field, fields.get(), raw);
     } else if (value instanceof List<?> list) {
       if (column.hotness() == 1) {
         throw wrong(column.name(), list, "one value");
@@ -76,6 +79,21 @@ record RawRow(Schema schema, List<IdEncoding> slots) {
               .formatted(column.name(), column.hotness()));
     } else if (text && column.hotness() == 1) {
       raw.addId(slot, TextHash.EMPTY);
+    }
+  }
+
+  /** Adds what a field of a file holds, as the reader of the training rows took it. */
+  private void addField(int slot, String written, RawFields how, Batch raw) {
+    Slot column = schema.slots().get(slot);
+    String field = how.field(written);
+    if (!slots.get(slot).text()) {
+      if (!field.isEmpty() && !how.addIntegers(slot, field, raw)) {
+        throw wrong(column.name(), written, "integers of 64 bits");
+      }
+    } else if (!how.splits(slot)) {
+      raw.addId(slot, TextHash.of(field));
+    } else if (!field.isEmpty()) {
+      how.addTexts(slot, field, raw);
     }
   }
 

@@ -4,7 +4,9 @@ import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
 import dev.tern.data.PositionedReader;
 import dev.tern.data.ReaderState;
+import dev.tern.data.Reading;
 import dev.tern.data.Schema;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -21,6 +23,14 @@ abstract class DerivedReader extends PositionedReader {
   @Override
   public Schema schema() {
     return source.schema();
+  }
+
+  /** The source's, where the rows have its numbers and slots. */
+  @Override
+  public Optional<Reading> reading() {
+    Schema all = source.schema();
+    boolean same = schema().dense().equals(all.dense()) && schema().slots().equals(all.slots());
+    return same ? source.reading() : Optional.empty();
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.tern.data.readers;
 import dev.tern.data.Batch;
 import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
+import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
 import java.util.Optional;
@@ -21,6 +22,12 @@ final class EncodedReader extends DerivedReader {
   @Override
   public Schema schema() {
     return encoder.schema();
+  }
+
+  /** None: the values are features, which no file holds. */
+  @Override
+  public Optional<Reading> reading() {
+    return Optional.empty();
   }
 
   @Override

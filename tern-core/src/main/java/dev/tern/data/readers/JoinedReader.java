@@ -3,8 +3,10 @@ package dev.tern.data.readers;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
 import dev.tern.data.PositionedReader;
+import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.LongBinaryOperator;
 
@@ -41,6 +43,15 @@ abstract class JoinedReader extends PositionedReader {
   @Override
   public Schema schema() {
     return sources.get(0).schema();
+  }
+
+  /** That of all sources, where they agree and the rows have their columns. */
+  @Override
+  public Optional<Reading> reading() {
+    Optional<Reading> first = sources.getFirst().reading();
+    boolean same =
+        sources.stream().allMatch(s -> s.schema().equals(schema()) && s.reading().equals(first));
+    return same ? first : Optional.empty();
   }
 
   @Override

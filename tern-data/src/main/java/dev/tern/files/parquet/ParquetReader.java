@@ -2,6 +2,7 @@ package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
+import dev.tern.data.Reading;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.Columns;
 import dev.tern.files.FileColumn;
@@ -14,6 +15,7 @@ import dev.tern.internal.files.InputFiles;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -64,7 +66,8 @@ public final class ParquetReader {
       ReadPolicy policy,
       TextDictionary dictionary) {
     List<Path> files = InputFiles.of(FileSequence.requireFiles(paths), InputFiles.Kind.PARQUET);
-    return read(files, policy, ParquetPlan.byName(policy.read(columns), options, dictionary));
+    ParquetPlan plan = ParquetPlan.byName(policy.read(columns), options, dictionary);
+    return read(files, policy, plan, columns.reading(""));
   }
 
   /**
@@ -125,12 +128,13 @@ public final class ParquetReader {
     return new ParquetHugeCtr(options, policy).open(FileSequence.requireFiles(sources));
   }
 
-  private static DataReader read(List<Path> files, ReadPolicy policy, ParquetPlan open) {
+  private static DataReader read(
+      List<Path> files, ReadPolicy policy, ParquetPlan open, Reading reading) {
     Survey survey = new Survey(open);
     List<Path> sound = sound(files, policy, survey::add);
     ParquetPlan plan = survey.plan.settled();
     return FileSequence.open(
-        plan.schema(),
+        new FileSequence.Rows(plan.schema(), Optional.of(reading)),
         sound,
         OptionalLong.of(survey.rows),
         policy.withThreads(1), // columns, not files, are shared out

@@ -1,7 +1,10 @@
 package dev.tern.files.text;
 
+import static java.util.stream.Collectors.joining;
+
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * How a CSV file is written down. Lines end with LF or CRLF; gzip files are known by their first
@@ -48,6 +51,13 @@ public record CsvOptions(
   /** Fields between single characters, without backslash escapes, in lines of UTF-8. */
   public CsvOptions(char delimiter, List<String> header, boolean trim, boolean quotes) {
     this(String.valueOf(delimiter), header, trim, quotes, false, TextOptions.DEFAULT);
+  }
+
+  /** The characters that are dropped around unquoted fields. */
+  String trimmed() {
+    return trim
+        ? Stream.of(" ", "\t").filter(space -> !delimiter.contains(space)).collect(joining())
+        : "";
   }
 
   /**

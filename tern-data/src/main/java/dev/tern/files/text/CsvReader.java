@@ -12,6 +12,7 @@ import dev.tern.internal.files.TextBytes;
 import dev.tern.internal.files.TimeOrder;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.BiFunction;
 
@@ -56,7 +57,7 @@ public final class CsvReader {
     TimeOrder order = new TimeOrder();
     return open(
         files,
-        wanted,
+        rows(wanted, options),
         policy,
         (file, read) -> CsvFile.open(file, options, wanted, read, dictionary, order));
   }
@@ -73,7 +74,7 @@ public final class CsvReader {
     TimeOrder order = new TimeOrder();
     return open(
         files,
-        wanted,
+        rows(wanted, options),
         policy.withThreads(1),
         (file, read) -> CsvFile.open(file, options, wanted, read, none, order).keep(kept));
   }
@@ -81,7 +82,7 @@ public final class CsvReader {
   /** Reads files that {@code opener} opens, after a look into each that can be read twice. */
   private static DataReader open(
       List<Path> files,
-      Columns wanted,
+      FileSequence.Rows rows,
       ReadPolicy policy,
       BiFunction<Path, ReadPolicy, CsvFile> opener) {
     List<Path> sound =
@@ -94,10 +95,14 @@ public final class CsvReader {
               }
             });
     return FileSequence.open(
-        wanted.schema(),
+        rows,
         sound,
         OptionalLong.empty(),
         policy,
         (file, faults) -> opener.apply(file, policy.withFaults(faults)));
+  }
+
+  private static FileSequence.Rows rows(Columns wanted, CsvOptions options) {
+    return new FileSequence.Rows(wanted.schema(), Optional.of(wanted.reading(options.trimmed())));
   }
 }

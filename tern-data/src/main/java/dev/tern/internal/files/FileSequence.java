@@ -6,6 +6,7 @@ import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
 import dev.tern.data.PassOrder;
 import dev.tern.data.PositionedReader;
+import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.files.Faults;
 import dev.tern.files.ReadPolicy;
@@ -28,12 +29,20 @@ public final class FileSequence extends PositionedReader {
     RowSource open(Path file, Faults faults);
   }
 
+  /**
+   * What the files hold.
+   *
+   * @param reading how fields of text become values; empty for files of numbers and ids
+   */
+  public record Rows(Schema schema, Optional<Reading> reading) {}
+
   private static final int LEAST_ROWS = 64;
 
   /** Rows that a pipe may have, whose bytes nobody knows. */
   private static final int ROWS_OF_STREAM = 1 << 16;
 
   private final Schema schema;
+  private final Optional<Reading> reading;
   private final List<Path> files;
   private final long[] sizes;
   private final OptionalLong rowCount;
@@ -45,14 +54,15 @@ public final class FileSequence extends PositionedReader {
   private boolean stopping;
 
   private FileSequence(
-      Schema schema,
+      Rows rows,
       List<Path> files,
       long[] sizes,
       OptionalLong rowCount,
       long room,
       Faults faults,
       Opener opener) {
-    this.schema = schema;
+    schema = rows.schema();
+    reading = rows.reading();
     this.files = List.copyOf(files);
     this.sizes = sizes;
     this.rowCount = rowCount;
@@ -68,8 +78,14 @@ public final class FileSequence extends PositionedReader {
    */
   public static DataReader open(
       Schema schema, List<Path> files, OptionalLong rowCount, ReadPolicy policy, Opener opener) {
+    return open(new Rows(schema, Optional.empty()), files, rowCount, policy, opener);
+  }
+
+  /** As the other one, for files whose fields of text are read as {@code rows} says. */
+  public static DataReader open(
+      Rows rows, List<Path> files, OptionalLong rowCount, ReadPolicy policy, Opener opener) {
     long room = rowCount.orElseGet(() -> roomOf(files));
-    return open(schema, files, rowCount, room, policy, opener);
+    return open(rows, files, rowCount, room, policy, opener);
   }
 
   /**
@@ -85,9 +101,19 @@ public final class FileSequence extends PositionedReader {
       long room,
       ReadPolicy policy,
       Opener opener) {
+    return open(new Rows(schema, Optional.empty()), files, rowCount, room, policy, opener);
+  }
+
+  private static DataReader open(
+      Rows rows,
+      List<Path> files,
+      OptionalLong rowCount,
+      long room,
+      ReadPolicy policy,
+      Opener opener) {
     long[] sizes = files.stream().mapToLong(FileSequence::bytes).toArray();
     Supplier<FileSequence> source =
-        () -> new FileSequence(schema, files, sizes, rowCount, room, policy.faults(), opener);
+        () -> new FileSequence(rows, files, sizes, rowCount, room, policy.faults(), opener);
     return policy.readers() == 1 ? source.get() : new ParallelReader(source, policy.readers());
   }
 
@@ -151,6 +177,11 @@ public final class FileSequence extends PositionedReader {
     } catch (IOException e) {
       return 0;
     }
+  }
+
+  @Override
+  public Optional<Reading> reading() {
+    return reading;
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.tern.internal.files;
 import dev.tern.data.Batch;
 import dev.tern.data.PassOrder;
 import dev.tern.data.PositionedReader;
+import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -59,6 +60,11 @@ final class ParallelReader extends PositionedReader {
   @Override
   public Schema schema() {
     return first.schema();
+  }
+
+  @Override
+  public Optional<Reading> reading() {
+    return first.reading();
   }
 
   @Override

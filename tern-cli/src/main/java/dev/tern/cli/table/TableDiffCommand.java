@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.table;
 
 import dev.tern.base.Shown;
 import dev.tern.checkpoint.Checkpoint;
@@ -35,7 +35,7 @@ final class TableDiffCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Checkpoint first = choice.open();
-    Checkpoint second = Checkpoint.openLatest(other);
+    Checkpoint second = choice.open(other);
     PrintWriter out = spec.commandLine().getOut();
     for (int slot : choice.slots(first)) {
       TableDifference difference = TableDifference.of(first, second, slot);

@@ -1,12 +1,12 @@
-package dev.tern.cli;
+package dev.tern.cli.table;
 
 import dev.tern.checkpoint.Checkpoint;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
@@ -20,10 +20,7 @@ import picocli.CommandLine.Spec;
 final class TableCompactCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Parameters(
-      paramLabel = "CHECKPOINT",
-      description = "The last of them, or a run's folder, of which the latest is taken.")
-  private Path checkpoint = Path.of("");
+  @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
 
   @Option(
       names = "--out",
@@ -34,7 +31,7 @@ final class TableCompactCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Checkpoint opened = Checkpoint.openLatest(checkpoint);
+    Checkpoint opened = checkpoint.open();
     opened.compact(out);
     spec.commandLine().getOut().println(opened.parts().size() + " parts in " + out);
     spec.commandLine().getOut().flush();

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.table;
 
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.tools.TableExport;
@@ -75,7 +75,7 @@ final class TableExportCommand implements Callable<Integer> {
     if (since.isEmpty()) {
       return Format.whole(TableExport.write(checkpoint, slot, format, out)) + " rows";
     }
-    Checkpoint earlier = Checkpoint.openLatest(since.get());
+    Checkpoint earlier = choice.open(since.get());
     TableExport.Changes changes = TableExport.writeChanges(earlier, checkpoint, slot, format, out);
     return Format.whole(changes.rows())
         + " rows and "

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.table;
 
 import dev.tern.base.Shown;
 import dev.tern.checkpoint.Checkpoint;

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.table;
 
 import picocli.CommandLine.Command;
 
@@ -16,4 +16,4 @@ import picocli.CommandLine.Command;
       TableCompactCommand.class,
       TableShardCommand.class
     })
-final class TableCommand {}
+public final class TableCommand {}

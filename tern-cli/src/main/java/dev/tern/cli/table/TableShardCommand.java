@@ -1,14 +1,13 @@
-package dev.tern.cli;
+package dev.tern.cli.table;
 
-import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.embedding.TableShard;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
@@ -23,10 +22,7 @@ import picocli.CommandLine.Spec;
 final class TableShardCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Parameters(
-      paramLabel = "CHECKPOINT",
-      description = "A checkpoint, or a run's folder, of which the latest is taken.")
-  private Path checkpoint = Path.of("");
+  @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
 
   @Option(
       names = "--shards",
@@ -52,7 +48,7 @@ final class TableShardCommand implements Callable<Integer> {
               + TableShard.MOST
               + "; 1 merges all");
     }
-    Checkpoint.openLatest(checkpoint).reshard(out, shards);
+    checkpoint.open().reshard(out, shards);
     spec.commandLine().getOut().println(shards + " files a table in " + out);
     spec.commandLine().getOut().flush();
     return 0;

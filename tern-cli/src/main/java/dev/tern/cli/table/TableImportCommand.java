@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.table;
 
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.tools.RecordLayout;

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.table;
 
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.ConfigException;
@@ -6,15 +6,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** Command-line arguments for a checkpoint and one of its tables. */
 final class TableChoice {
-  @Parameters(
-      paramLabel = "CHECKPOINT",
-      description = "A checkpoint, or a run's folder, of which the latest is taken.")
-  private Path checkpoint = Path.of("");
+  @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
 
   @Option(
       names = "--table",
@@ -23,7 +20,12 @@ final class TableChoice {
   private Optional<String> table = Optional.empty();
 
   Checkpoint open() {
-    return Checkpoint.openLatest(checkpoint);
+    return checkpoint.open();
+  }
+
+  /** Opens another checkpoint or run's folder in the same way. */
+  Checkpoint open(Path other) {
+    return checkpoint.open(other);
   }
 
   /** Numbers of the tables: the named one, or all. */
