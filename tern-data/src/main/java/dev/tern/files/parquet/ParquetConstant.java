@@ -52,8 +52,8 @@ final class ParquetConstant implements RowColumn {
     }
     String times =
         TimePart.of(target.name()).isPresent() ? TimePart.source(target.name()) : target.name();
-    return file.fields().stream()
-        .noneMatch(field -> field.name().equals(target.name()) || field.name().equals(times));
+    ParquetSchema schema = file.schema();
+    return schema.called(target.name()).isEmpty() && schema.called(times).isEmpty();
   }
 
   private DataException fault(ParquetFile file, String expected) {

@@ -16,7 +16,6 @@ import org.apache.parquet.format.ColumnChunk;
 import org.apache.parquet.format.ColumnMetaData;
 import org.apache.parquet.format.FileMetaData;
 import org.apache.parquet.format.RowGroup;
-import org.apache.parquet.format.SchemaElement;
 
 /** An open Parquet file: its footer, checked, and reads at any offset. */
 final class ParquetFile implements AutoCloseable {
@@ -31,7 +30,7 @@ final class ParquetFile implements AutoCloseable {
   private final long size;
   private final FileMetaData footer;
   private final ParquetWriterVersion writer;
-  private final List<ParquetField> fields;
+  private final ParquetSchema schema;
 
   private ParquetFile(Path path, FileChannel channel) throws IOException {
     this.path = path;
@@ -41,7 +40,7 @@ final class ParquetFile implements AutoCloseable {
     try {
       footer = readFooter();
       writer = ParquetWriterVersion.of(footer.getCreated_by());
-      fields = ParquetField.parse(footer.getSchema());
+      schema = ParquetSchema.of(footer.getSchema());
       checkRowGroups();
     } catch (DataException e) {
       throw new DataException(path + ": footer: " + e.getMessage(), e);
@@ -146,7 +145,7 @@ final class ParquetFile implements AutoCloseable {
 
   private void checkRowGroups() {
     long rows = 0;
-    int leaves = fields.isEmpty() ? 0 : leafCount();
+    int leaves = schema.leaves();
     for (RowGroup group : footer.getRow_groups()) {
       if (group.getNum_rows() < 0 || group.getColumnsSize() != leaves) {
         throw new DataException(
@@ -172,17 +171,6 @@ final class ParquetFile implements AutoCloseable {
     }
   }
 
-  private int leafCount() {
-    int leaves = 0;
-    for (int i = 1; i < footer.getSchemaSize(); i++) {
-      SchemaElement element = footer.getSchema().get(i);
-      if (element.getNum_children() == 0 && element.isSetType()) {
-        leaves++;
-      }
-    }
-    return leaves;
-  }
-
   /** Runs {@code check}, whose fault costs {@code rows} rows. */
   static void costing(long rows, Runnable check) {
     try {
@@ -200,8 +188,8 @@ final class ParquetFile implements AutoCloseable {
     return footer.getNum_rows();
   }
 
-  List<ParquetField> fields() {
-    return fields;
+  ParquetSchema schema() {
+    return schema;
   }
 
   List<RowGroup> rowGroups() {

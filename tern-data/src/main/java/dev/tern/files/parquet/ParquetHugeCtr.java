@@ -76,10 +76,12 @@ final class ParquetHugeCtr {
 
   static List<FileColumn> columns(ParquetFile file) {
     List<FileColumn> columns = new ArrayList<>();
-    file.fields().forEach(field -> columns.add(new FileColumn(field.name(), field.described())));
+    file.schema()
+        .readable()
+        .forEach(field -> columns.add(new FileColumn(field.name(), field.described())));
     HivePath path = HivePath.of(file.path());
     for (String name : path.columns()) {
-      if (file.fields().stream().noneMatch(field -> field.name().equals(name))) {
+      if (file.schema().called(name).isEmpty()) {
         columns.add(new FileColumn(name, "folder " + name + "=" + path.text(name)));
       }
     }

@@ -190,16 +190,16 @@ record ParquetPlan(
   }
 
   private static String nameAt(ParquetFile file, int position) {
-    if (position >= file.fields().size()) {
+    if (position >= file.schema().columns().size()) {
       throw new DataException(
           file.path()
               + ": got "
-              + file.fields().size()
+              + file.schema().columns().size()
               + " columns, expected one of index "
               + position
               + " by _metadata.json; mend the index");
     }
-    return file.fields().get(position).name();
+    return file.schema().columns().get(position).name();
   }
 
   /** This plan with what {@code file} tells of that which is open; checks its columns. */
@@ -313,14 +313,14 @@ record ParquetPlan(
               + ": got "
               + field.described()
               + ", expected "
-              + expected(field, target));
+              + expected(file, field, target));
     }
     return field;
   }
 
   private static ParquetField at(ParquetFile file, Target target) {
     nameAt(file, target.position());
-    return file.fields().get(target.position());
+    return file.schema().columns().get(target.position());
   }
 
   private static ParquetField named(ParquetFile file, Target target) {
@@ -328,9 +328,9 @@ record ParquetPlan(
         target.use() == ParquetValues.Use.TIME
             ? new SparseColumn(target.name(), SparseColumn.Values.TIME, "").timeSource()
             : target.name();
-    List<ParquetField> found = called(file, name);
+    List<ParquetField> found = file.schema().called(name);
     if (found.isEmpty() && TimePart.of(name).isPresent()) {
-      found = called(file, TimePart.source(name));
+      found = file.schema().called(TimePart.source(name));
     }
     if (found.size() != 1) {
       throw new DataException(
@@ -340,14 +340,10 @@ record ParquetPlan(
               + " column "
               + name
               + ", expected one among "
-              + Shown.list(file.fields().stream().map(ParquetField::name).toList())
+              + Shown.list(file.schema().readable().stream().map(ParquetField::name).toList())
               + "; check its name");
     }
     return found.getFirst();
-  }
-
-  private static List<ParquetField> called(ParquetFile file, String name) {
-    return file.fields().stream().filter(field -> field.name().equals(name)).toList();
   }
 
   /** The part of the times in {@code field} that {@code target} wants, if not all of them. */
@@ -385,11 +381,16 @@ record ParquetPlan(
     };
   }
 
-  private static String expected(ParquetField field, Target target) {
+  private static String expected(ParquetFile file, ParquetField field, Target target) {
     if (target.exact()) {
       return target.role() == Role.SLOT
           ? "INT32 or INT64, or a LIST of them, as HugeCTR's keys are; write the file again"
           : "FLOAT, or a LIST of it, as HugeCTR's labels and dense numbers are; cast the column";
+    }
+    List<ParquetField> parts = file.schema().parts(field);
+    if (field.kind() == ParquetType.Kind.OTHER && !parts.isEmpty()) {
+      return "a column of one value or LIST a row; name a part of it, as in "
+          + parts.getFirst().name();
     }
     if (field.kind() == ParquetType.Kind.OTHER) {
       return "a column of one value or LIST a row, of a type that is read; pick a part of it when"

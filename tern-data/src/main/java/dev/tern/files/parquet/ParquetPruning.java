@@ -50,8 +50,7 @@ record ParquetPruning(List<ParquetOptions.Range> ranges) {
 
   private static ParquetField field(ParquetFile file, String name) {
     ParquetField field =
-        file.fields().stream()
-            .filter(candidate -> candidate.name().equals(name))
+        file.schema().called(name).stream()
             .findFirst()
             .orElseThrow(() ->
                 new DataException(

@@ -25,14 +25,16 @@ import java.util.function.Consumer;
  * {@code _metadata.json}.
  *
  * <p>Columns are scalars or lists of scalars; of lists in lists, a row has the elements of all.
- * Labels and dense numbers may be any numbers, BOOLEAN, or days and times, which count in days
- * since 1970, or lists of them that have one width in all rows. Ids are integers, other numbers
- * that are whole, BOOLEAN, days (since 1970), times (microseconds since 1970 or midnight), or
- * hashes of UUIDs and of bytes of one length. Everything has a text, too; the hash of 16.0 is that
- * of 16, a UUID has its 36 characters, and times are as ISO 8601 has them. An annotation that is
- * unknown leaves the physical type. A NaN is no id and no label. Codecs are SNAPPY, ZSTD, LZ4_RAW,
- * GZIP and BROTLI. All encodings are read, and pages of both versions. Checksums of pages are
- * checked where there are any.
+ * What is nested has dotted names: {@code a.b} is a field of a struct, {@code m.key} and {@code
+ * m.value} are lists of a map, {@code items.id} is the list of a field of a list of structs. A null
+ * above a value is a null, and a null list is empty. Labels and dense numbers may be any numbers,
+ * BOOLEAN, or days and times, which count in days since 1970, or lists of them that have one width
+ * in all rows. Ids are integers, other numbers that are whole, BOOLEAN, days (since 1970), times
+ * (microseconds since 1970 or midnight), or hashes of UUIDs and of bytes of one length. Everything
+ * has a text, too; the hash of 16.0 is that of 16, a UUID has its 36 characters, and times are as
+ * ISO 8601 has them. An annotation that is unknown leaves the physical type. A NaN is no id and no
+ * label. Codecs are SNAPPY, ZSTD, LZ4_RAW, GZIP and BROTLI. All encodings are read, and pages of
+ * both versions. Checksums of pages are checked where there are any.
  *
  * <p>Opening reads the footers of all files and checks their columns. Faults name file, row and
  * column, or file, column and the byte at which the broken page begins.
