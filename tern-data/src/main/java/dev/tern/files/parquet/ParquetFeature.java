@@ -37,7 +37,7 @@ final class ParquetFeature implements RowColumn {
                 plan.positive(),
                 plan.dictionary()),
             plan.largestPage());
-    ids = new ParquetIds(this, target, column, nulls, plan.schema().slotCount());
+    ids = new ParquetIds(this, target, column, nulls);
   }
 
   @Override

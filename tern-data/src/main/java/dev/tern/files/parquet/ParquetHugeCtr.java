@@ -31,6 +31,7 @@ final class ParquetHugeCtr {
   private final Map<Path, Long> rows = new HashMap<>();
   private Optional<Schema> schema = Optional.empty();
   private long allRows;
+  private long idsOfRow;
 
   /** A file and what describes it. */
   private record Part(Path file, ParquetMetadata metadata) {}
@@ -50,6 +51,7 @@ final class ParquetHugeCtr {
         schema.orElseThrow(),
         sound,
         OptionalLong.of(allRows),
+        ParquetReader.room(allRows, idsOfRow),
         policy.withThreads(1), // columns, not files, are shared out
         (path, faults) ->
             ParquetSource.open(
@@ -139,7 +141,9 @@ final class ParquetHugeCtr {
   private void settle(ParquetFile file, ParquetMetadata metadata) {
     ParquetPlan known = plansOfDescriptions.get(metadata.path());
     ParquetPlan plan = known == null ? ParquetPlan.hugeCtr(file, metadata, options) : known;
-    plansOfDescriptions.put(metadata.path(), plan.settledBy(file));
+    ParquetPlan told = plan.settledBy(file);
+    plansOfDescriptions.put(metadata.path(), told);
+    idsOfRow = Math.max(idsOfRow, told.idsOfRow(file));
     rows.put(file.path(), file.rows());
   }
 

@@ -6,29 +6,17 @@ import dev.tern.data.encode.TextHash;
 
 /** The ids of a slot: one a row, or those of a list. */
 final class ParquetIds {
-  /** More ids in one row than any data set has: the levels are broken. */
-  private static final int MAX_ROW_IDS = 1 << 20;
-
-  private static final int MAX_IDS = 1 << 26;
-  private static final int MIN_IDS = 1 << 18;
-
   private final ParquetFeature feature;
   private final ParquetPlan.Target target;
   private final ParquetColumn column;
   private final boolean nulls;
-  private final int maxIds;
 
   ParquetIds(
-      ParquetFeature feature,
-      ParquetPlan.Target target,
-      ParquetColumn column,
-      boolean nulls,
-      int slots) {
+      ParquetFeature feature, ParquetPlan.Target target, ParquetColumn column, boolean nulls) {
     this.feature = feature;
     this.target = target;
     this.column = column;
     this.nulls = nulls;
-    maxIds = Math.max(MIN_IDS, MAX_IDS / Math.max(1, slots));
   }
 
   /** Fills the slot of the rows of {@code span}. */
@@ -108,6 +96,7 @@ final class ParquetIds {
     int row = -1;
     int left = span.rows();
     for (int count = column.next(left); count > 0; count = column.next(left)) {
+      span.claimIds(target.name(), Math.max(0, row), count);
       ids = batch.ensureIds(slot, end + count);
       int next = 0;
       for (int i = 0; i < count; i++) {
@@ -128,27 +117,10 @@ final class ParquetIds {
         }
         next += present ? 1 : 0;
       }
-      requireFew(span, row, end - offsets[span.from() + row], end);
     }
     feature.requireNoneLeft(left);
     offsets[span.from() + span.rows()] = end;
     shift(span, ids, offsets);
-  }
-
-  private void requireFew(ParquetSpan span, int row, int inRow, int inBatch) {
-    if (inRow > MAX_ROW_IDS || inBatch > maxIds) {
-      throw new DataException(
-          span.where(target.name(), row)
-              + ": got "
-              + inRow
-              + " ids in it and "
-              + inBatch
-              + " in its batch, expected at most "
-              + MAX_ROW_IDS
-              + " and "
-              + maxIds
-              + "; cut the lists");
-    }
   }
 
   /** Adds the slot's offset to its ids, each of which must lie within its size. */

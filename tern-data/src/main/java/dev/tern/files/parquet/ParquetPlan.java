@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.apache.parquet.format.ColumnMetaData;
+import org.apache.parquet.format.RowGroup;
 
 /**
  * What becomes of which columns. Each file of a data set must have the columns in types that fit.
@@ -247,6 +249,29 @@ record ParquetPlan(
               + target.separator()
               + "\"; drop the separator, or split the texts into lists");
     }
+  }
+
+  /**
+   * Ids in the lists of a row, on average over that row group of {@code file} in which there are
+   * most.
+   */
+  long idsOfRow(ParquetFile file) {
+    List<ParquetField> lists =
+        targets.stream()
+            .filter(target -> target.role() == Role.SLOT && !ParquetConstant.isIn(file, target))
+            .map(target -> field(file, target))
+            .filter(ParquetField::list)
+            .toList();
+    long most = 0;
+    for (RowGroup group : file.rowGroups()) {
+      double ids = 0;
+      for (ParquetField list : lists) {
+        ColumnMetaData chunk = group.getColumns().get(list.leaf()).getMeta_data();
+        ids += chunk == null ? 0 : Math.max(0, chunk.getNum_values());
+      }
+      most = Math.max(most, (long) (ids / Math.max(1, group.getNum_rows())));
+    }
+    return most;
   }
 
   /** This plan after all files, with the schema that it comes to. */

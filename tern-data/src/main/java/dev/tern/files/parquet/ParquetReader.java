@@ -40,6 +40,9 @@ import java.util.function.Consumer;
  * column, or file, column and the byte at which the broken page begins.
  */
 public final class ParquetReader {
+  /** Ids in the lists of a batch, about. */
+  private static final long BATCH_IDS = 4 << 20;
+
   private ParquetReader() {}
 
   /** Reads {@code columns} of {@code paths}, stopping at the first fault. */
@@ -139,8 +142,14 @@ public final class ParquetReader {
         new FileSequence.Rows(plan.schema(), Optional.of(reading)),
         sound,
         OptionalLong.of(survey.rows),
+        room(survey.rows, survey.idsOfRow),
         policy.withThreads(1), // columns, not files, are shared out
         (path, faults) -> ParquetSource.open(path, plan, policy, faults));
+  }
+
+  /** Rows that a batch should have at most, of {@code rows}, so that their ids are not too many. */
+  static long room(long rows, long idsOfRow) {
+    return Math.min(rows, Math.max(1, BATCH_IDS / Math.max(1, idsOfRow)));
   }
 
   /**
@@ -167,6 +176,7 @@ public final class ParquetReader {
   private static final class Survey {
     private ParquetPlan plan;
     private long rows;
+    private long idsOfRow;
 
     Survey(ParquetPlan open) {
       plan = open;
@@ -180,6 +190,7 @@ public final class ParquetReader {
             () -> {
               ParquetPlan told = plan.settledBy(file);
               rows = FileSequence.addRows(path, rows, more);
+              idsOfRow = Math.max(idsOfRow, told.idsOfRow(file));
               plan = told;
             });
       }

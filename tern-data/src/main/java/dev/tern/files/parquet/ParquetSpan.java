@@ -6,9 +6,13 @@ import dev.tern.files.ReadPolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Rows of a batch being filled column by column, and which of them turned out bad. */
 final class ParquetSpan {
+  /** A batch of this many ids, with what it copies as it grows, is a fifth of the heap. */
+  static final long MOST_IDS = Math.clamp(Runtime.getRuntime().maxMemory() / 128, 1 << 22, 1 << 30);
+
   private final ParquetFile file;
   private final ReadPolicy policy;
   private Batch batch;
@@ -16,6 +20,9 @@ final class ParquetSpan {
   private int rows;
   private long firstRow;
   private boolean[] bad = {};
+
+  /** Ids in lists of the batch, of all slots, which several threads may fill. */
+  private final AtomicLong ids = new AtomicLong();
 
   /** What is wrong with the bad rows; they count only when no fault costs the whole span. */
   private final List<DataException> faults = new ArrayList<>();
@@ -33,6 +40,11 @@ final class ParquetSpan {
     this.firstRow = firstRow;
     from = batch.size();
     batch.resize(from + rows);
+    long before = 0;
+    for (int slot = 0; slot < batch.schema().slotCount(); slot++) {
+      before += batch.offsets(slot)[from];
+    }
+    ids.set(before);
     forget();
   }
 
@@ -56,6 +68,24 @@ final class ParquetSpan {
   /** Where row {@code i} of these is, for messages. */
   String where(String column, int i) {
     return file.path() + ": row " + (firstRow + i + 1) + ", column " + column;
+  }
+
+  /**
+   * Takes room for {@code count} ids, of which the first may be in row {@code i}. A few bytes may
+   * stand for any number of them, so memory, not the file, sets the limit.
+   */
+  void claimIds(String column, int i, int count) {
+    if (ids.addAndGet(count) > MOST_IDS) {
+      throw new DataException(
+          where(column, i)
+              + ": got more than "
+              + MOST_IDS
+              + " ids in a batch of "
+              + batch.size()
+              + " rows, expected at most those that the Java heap of "
+              + Runtime.getRuntime().maxMemory()
+              + " bytes has room for; raise it, as TERN_JAVA_OPTS=-Xmx8g does, or cut the lists");
+    }
   }
 
   private void forget() {

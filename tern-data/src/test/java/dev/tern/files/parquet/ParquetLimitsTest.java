@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.tern.base.DataException;
+import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
 import dev.tern.data.encode.TextHash;
 import dev.tern.files.Columns;
 import dev.tern.files.SparseColumn;
@@ -12,8 +14,10 @@ import dev.tern.internal.files.RecordBuffer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.parquet.bytes.HeapByteBufferAllocator;
 import org.apache.parquet.column.ParquetProperties;
@@ -76,6 +80,74 @@ class ParquetLimitsTest {
     assertThat(read(file, ParquetOptions.DEFAULT, SparseColumn.text("c")))
         .isEqualTo(
             Arrays.stream(texts).map(text -> "[] | [] | [" + TextHash.of(text) + "]").toList());
+  }
+
+  /** 12 slots of 2,500 ids, which no batch of 4,096 rows has room for. */
+  @Test
+  void longListsOfManySlotsAreReadInBatchesOfFewerRows() throws IOException {
+    int slots = 12;
+    int length = 2_500;
+    int rows = 300;
+    StringBuilder fields = new StringBuilder();
+    List<SparseColumn> columns = new ArrayList<>();
+    for (int s = 0; s < slots; s++) {
+      fields.append("repeated int64 s").append(s).append(";");
+      columns.add(SparseColumn.id("s" + s));
+    }
+    Path file =
+        ParquetForge.write(
+            folder.resolve("a.parquet"),
+            fields.toString(),
+            rows,
+            (group, i) -> {
+              for (int k = 0; k < slots * length; k++) {
+                group.add(k / length, (long) i * k);
+              }
+            });
+    Columns all = new Columns(List.of(), Set.of(), List.of(), columns);
+    int read = 0;
+    int batches = 0;
+    try (DataReader reader = ParquetReader.open(List.of(file), ParquetOptions.DEFAULT, all)) {
+      for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+        try (Batch batch = next.get()) {
+          for (int row = 0; row < batch.size(); row++) {
+            int end = batch.offsets(slots - 1)[row + 1];
+            assertThat(end - batch.offsets(slots - 1)[row]).isEqualTo(length);
+            assertThat(batch.ids(slots - 1)[end - 1])
+                .isEqualTo((read + row) * (slots * length - 1L));
+          }
+          read += batch.size();
+          batches++;
+        }
+      }
+    }
+    assertThat(read).isEqualTo(rows);
+    assertThat(batches).isEqualTo(3);
+  }
+
+  @Test
+  void aRowMayHaveOverAMillionIds() throws IOException {
+    int length = (1 << 20) + 1;
+    Path file =
+        ParquetForge.write(
+            folder.resolve("a.parquet"),
+            "repeated int64 c;",
+            3,
+            (group, i) -> {
+              for (int k = 0; k < (i == 1 ? length : 1); k++) {
+                group.add(0, (long) k % 7);
+              }
+            });
+    Columns columns = new Columns(List.of(), Set.of(), List.of(), List.of(SparseColumn.id("c")));
+    int read = 0;
+    try (DataReader reader = ParquetReader.open(List.of(file), ParquetOptions.DEFAULT, columns)) {
+      for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+        try (Batch batch = next.get()) {
+          read += batch.idCount(0);
+        }
+      }
+    }
+    assertThat(read).isEqualTo(length + 2);
   }
 
   private static byte[] delta(int first, int others, int count) throws IOException {
