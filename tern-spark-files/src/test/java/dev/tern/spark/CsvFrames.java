@@ -14,8 +14,9 @@ final class CsvFrames {
           + " FROM range(200)";
   private static final String TEXTS =
       "SELECT id row, element_at(array('plain', 'a,b', 'say \"x\"', 'two\\nlines', ' spaces ',"
-          + " 'é𝄞', 'tab\\there', '#', 'back\\\\slash', 'end\\\\', '\"', ''),"
-          + " CAST(id % 12 AS INT) + 1) a FROM range(36)";
+          + " 'é𝄞', 'tab\\there', '#', 'back\\\\slash', 'end\\\\', '\"', '', 'e,nd\\\\', '\\\\\"',"
+          + " 'a\\\\\n"
+          + "b', '\\\\,x', '\\\\\\\\'), CAST(id % 17 AS INT) + 1) a FROM range(51)";
 
   private CsvFrames() {}
 
@@ -62,7 +63,7 @@ final class CsvFrames {
                 "multiLine", "true",
                 "ignoreLeadingWhiteSpace", "false",
                 "ignoreTrailingWhiteSpace", "false"),
-            csv.withEscapes(),
+            csv.withEscapes(CsvOptions.Escapes.QUOTED),
             List.of()),
         new CsvFrame(
             with(

@@ -1,6 +1,7 @@
 package dev.tern.cli.config;
 
 import dev.tern.files.SparseColumn;
+import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.TextOptions;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
@@ -58,10 +59,14 @@ public record DataConfig(
    * @param delimiter what separates fields
    * @param trim whether spaces around fields are dropped
    * @param quotes whether fields may be quoted
-   * @param escapes whether a backslash makes what follows a part of the field
+   * @param escapes what a backslash does
    */
   public record Csv(
-      List<String> columns, String delimiter, boolean trim, boolean quotes, boolean escapes) {}
+      List<String> columns,
+      String delimiter,
+      boolean trim,
+      boolean quotes,
+      CsvOptions.Escapes escapes) {}
 
   /**
    * LIBSVM and LIBFFM files.
@@ -202,7 +207,7 @@ public record DataConfig(
             s.get(DataKeys.DELIMITER),
             s.get(DataKeys.TRIM),
             s.get(DataKeys.QUOTES),
-            s.get(DataKeys.ESCAPES).equals("backslash")),
+            escapes(s.get(DataKeys.ESCAPES))),
         new Libsvm(
             s.get(DataKeys.COLUMNS),
             s.get(DataKeys.UNNAMED).equals("skip"),
@@ -222,6 +227,14 @@ public record DataConfig(
         s.get(DataKeys.MISSING_VALUES),
         IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
         IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList());
+  }
+
+  private static CsvOptions.Escapes escapes(String name) {
+    return switch (name) {
+      case "backslash" -> CsvOptions.Escapes.ANYWHERE;
+      case "quoted" -> CsvOptions.Escapes.QUOTED;
+      default -> CsvOptions.Escapes.NONE;
+    };
   }
 
   private static Dense dense(Settings s, int i) {

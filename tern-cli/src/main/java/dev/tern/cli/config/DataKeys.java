@@ -83,10 +83,11 @@ final class DataKeys {
   static final Key<String> ESCAPES =
       KEYS.key(
               "data.escapes",
-              Kind.Choice.of("none", "backslash"),
+              Kind.Choice.of("none", "backslash", "quoted"),
               "none",
               "What makes a quote, a delimiter or an end of line a part of a field, beside quotes"
-                  + " around it; backslash as Spark, Hive and MySQL write it.")
+                  + " around it: backslash as Hive and MySQL write it; quoted, a backslash in"
+                  + " quotes alone, as Spark does.")
           .when(FORMAT, "csv")
           .reading();
   static final Key<Boolean> TRIM =

@@ -11,6 +11,7 @@ import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
+import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.TextOptions;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
@@ -340,7 +341,10 @@ final class ConfigTest {
             "data.sparse.encode=id",
             "data.sparse.values=unsigned");
     assertThat(config.data().csv().delimiter()).isEqualTo("\u0001");
-    assertThat(config.data().csv().escapes()).isTrue();
+    assertThat(config.data().csv().escapes()).isEqualTo(CsvOptions.Escapes.ANYWHERE);
+    assertThat(census("data.escapes=quoted").data().csv().escapes())
+        .isEqualTo(CsvOptions.Escapes.QUOTED);
+    assertThat(census().data().csv().escapes()).isEqualTo(CsvOptions.Escapes.NONE);
     assertThat(config.data().text())
         .isEqualTo(new TextOptions(1, "#", StandardCharsets.ISO_8859_1));
     assertThat(config.data().missing()).containsExactly("?", "NA", "NULL", "\\N");

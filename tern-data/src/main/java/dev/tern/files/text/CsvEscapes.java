@@ -4,18 +4,39 @@ import java.util.Arrays;
 
 /** Characters of a field that stand for others: doubled quotes, and backslashes. */
 final class CsvEscapes {
-  private CsvEscapes() {}
+  /** Whether a backslash escapes something in a field without quotes. */
+  final boolean bare;
+
+  /** Whether it does so in a quoted field. */
+  final boolean quoted;
+
+  private final boolean quotes;
+  private final byte[] delimiter;
+
+  CsvEscapes(CsvOptions options, byte[] delimiter) {
+    bare = options.escapes() == CsvOptions.Escapes.ANYWHERE;
+    quoted = options.escapes() != CsvOptions.Escapes.NONE;
+    quotes = options.quotes();
+    this.delimiter = delimiter;
+  }
 
   /**
-   * Bytes from {@code at} on that a backslash before them makes a part of the field: a quote, a
-   * backslash, an end of line or the delimiter; 0 before any other character.
+   * Bytes from {@code at} on that a backslash before them makes a part of the field: a quote or a
+   * backslash, or if it escapes anywhere an end of line or the delimiter; 0 before any other
+   * character.
    */
-  static int length(byte[] bytes, int at, int limit, byte[] delimiter) {
+  int length(byte[] bytes, int at, int limit) {
     if (at >= limit) {
       return 0;
     }
     byte next = bytes[at];
-    if (next == '"' || next == '\\' || next == '\n') {
+    if (next == '"' || next == '\\') {
+      return 1;
+    }
+    if (!bare) {
+      return 0;
+    }
+    if (next == '\n') {
       return 1;
     }
     if (next == '\r' && at + 1 < limit && bytes[at + 1] == '\n') {
@@ -27,8 +48,13 @@ final class CsvEscapes {
     return delimits ? delimiter.length : 0;
   }
 
+  /** Copies an escaped field {@code bytes[from, to)} to {@code out} as it is meant. */
+  int unescape(byte[] bytes, int from, int to, byte[] out) {
+    return quoted ? unslash(bytes, from, to, out) : unquote(bytes, from, to, out);
+  }
+
   /** Copies {@code bytes[from, to)} to {@code out}, each doubled quote as one; returns how many. */
-  static int unquote(byte[] bytes, int from, int to, byte[] out) {
+  private static int unquote(byte[] bytes, int from, int to, byte[] out) {
     int length = 0;
     for (int i = from; i < to; i++) {
       out[length] = bytes[i];
@@ -44,12 +70,11 @@ final class CsvEscapes {
    * Copies {@code bytes[from, to)} to {@code out} without the backslashes that escape something;
    * where fields have quotes, each doubled quote as one. Returns how many bytes that are.
    */
-  static int unescape(
-      byte[] bytes, int from, int to, byte[] delimiter, boolean quotes, byte[] out) {
+  private int unslash(byte[] bytes, int from, int to, byte[] out) {
     int length = 0;
     int i = from;
     while (i < to) {
-      int escaped = bytes[i] == '\\' ? length(bytes, i + 1, to, delimiter) : 0;
+      int escaped = bytes[i] == '\\' ? length(bytes, i + 1, to) : 0;
       if (escaped > 0) {
         System.arraycopy(bytes, i + 1, out, length, escaped);
         length += escaped;

@@ -29,7 +29,7 @@ final class CsvInput implements AutoCloseable {
   private final byte[] delimiterBytes;
   private final boolean trim;
   private final boolean quotes;
-  private final boolean escapes;
+  private final CsvEscapes escapes;
 
   /** Whether the eight bytes of a word tell where a field ends, without what surrounds them. */
   private final boolean simple;
@@ -72,8 +72,8 @@ final class CsvInput implements AutoCloseable {
     tabDelimits = options.delimiter().indexOf('\t') >= 0;
     trim = options.trim();
     quotes = options.quotes();
-    escapes = options.escapes();
-    simple = delimiterBytes.length == 1 && !escapes;
+    escapes = new CsvEscapes(options, delimiterBytes);
+    simple = delimiterBytes.length == 1 && !escapes.bare;
     comment = options.text().comment().getBytes(StandardCharsets.UTF_8);
   }
 
@@ -181,7 +181,7 @@ final class CsvInput implements AutoCloseable {
    */
   long skipPlain(long most) {
     long skipped = 0;
-    while (skipped < most && !escapes) {
+    while (skipped < most && !escapes.bare) {
       if (comment.length > 0 && startsWith(comment, position)) {
         break;
       }
@@ -260,10 +260,11 @@ final class CsvInput implements AutoCloseable {
   /** Scans an unquoted field; returns the position of what ends it. */
   private int plain(int start) {
     byte[] bytes = buffer;
+    boolean escapable = escapes.bare;
     boolean escape = false;
     int p = start;
     while (p < limit && bytes[p] != '\n' && !isDelimiter(p)) {
-      if (bytes[p] == '\\' && escapes) {
+      if (bytes[p] == '\\' && escapable) {
         escape = true;
         p = afterEscape(p);
         continue;
@@ -288,7 +289,7 @@ final class CsvInput implements AutoCloseable {
 
   /** Where the scan goes on behind the backslash at {@code p}. */
   private int afterEscape(int p) {
-    int end = p + 1 + CsvEscapes.length(buffer, p + 1, limit, delimiterBytes);
+    int end = p + 1 + escapes.length(buffer, p + 1, limit);
     if (end > p + 1 && buffer[end - 1] == '\n') {
       nextLine++;
     }
@@ -319,13 +320,14 @@ final class CsvInput implements AutoCloseable {
    */
   private int quoted(int quote) {
     byte[] bytes = buffer;
+    boolean escapable = escapes.quoted;
     boolean doubled = false;
     int p = quote + 1;
     while (true) {
       if (p == limit) {
         return unclosed(quote);
       }
-      if (bytes[p] == '\\' && escapes) {
+      if (bytes[p] == '\\' && escapable) {
         doubled = true;
         p = afterEscape(p);
         continue;
@@ -470,9 +472,7 @@ final class CsvInput implements AutoCloseable {
 
   /** Copies {@code [from, to)} of an {@link #escaped} field to {@code out} as it is meant. */
   int unescape(int from, int to, byte[] out) {
-    return escapes
-        ? CsvEscapes.unescape(buffer, from, to, delimiterBytes, quotes, out)
-        : CsvEscapes.unquote(buffer, from, to, out);
+    return escapes.unescape(buffer, from, to, out);
   }
 
   /** The text of field {@code index}. */

@@ -17,9 +17,7 @@ import java.util.stream.Stream;
  * @param trim drops spaces and TABs around unquoted fields, as Census data have, but none that the
  *     delimiter holds
  * @param quotes fields may be quoted as in RFC 4180; false: a quote is a character like any other
- * @param escapes a backslash before a quote, a backslash, the delimiter or the end of a line makes
- *     it a part of the field, as Spark, Hive and MySQL write it; before any other character it is
- *     one like any other, as in {@code \N}. False: a backslash is a character like any other
+ * @param escapes what a backslash does
  * @param text what the lines are written in, and which are no records
  */
 public record CsvOptions(
@@ -27,12 +25,31 @@ public record CsvOptions(
     List<String> header,
     boolean trim,
     boolean quotes,
-    boolean escapes,
+    Escapes escapes,
     TextOptions text) {
+  /** What a backslash does. Before what it does not escape it is a character, as in {@code \N}. */
+  public enum Escapes {
+    /** Nothing. */
+    NONE,
+
+    /**
+     * Before a quote, a backslash, the delimiter or the end of a line it makes them a part of the
+     * field, in quotes or not, as Hive and MySQL write it.
+     */
+    ANYWHERE,
+
+    /**
+     * In a quoted field it does so before a quote or a backslash, as Spark writes it; in a field
+     * without quotes nothing.
+     */
+    QUOTED
+  }
+
   private static final int MOST_CHARACTERS = 16;
 
   public CsvOptions {
     header = List.copyOf(header);
+    Objects.requireNonNull(escapes, "escapes");
     Objects.requireNonNull(text, "text");
     if (!isDelimiter(delimiter)) {
       throw new IllegalArgumentException(
@@ -42,7 +59,7 @@ public record CsvOptions(
               + MOST_CHARACTERS
               + " characters that no number holds, most often ',' or TAB");
     }
-    if (escapes && delimiter.indexOf('\\') >= 0) {
+    if (escapes != Escapes.NONE && delimiter.indexOf('\\') >= 0) {
       throw new IllegalArgumentException(
           "csv: got a backslash in the delimiter and as the escape, expected one of them");
     }
@@ -50,7 +67,7 @@ public record CsvOptions(
 
   /** Fields between single characters, without backslash escapes, in lines of UTF-8. */
   public CsvOptions(char delimiter, List<String> header, boolean trim, boolean quotes) {
-    this(String.valueOf(delimiter), header, trim, quotes, false, TextOptions.DEFAULT);
+    this(String.valueOf(delimiter), header, trim, quotes, Escapes.NONE, TextOptions.DEFAULT);
   }
 
   /** The characters that are dropped around unquoted fields. */
@@ -94,9 +111,9 @@ public record CsvOptions(
     return new CsvOptions(delimiter, names, trim, quotes, escapes, text);
   }
 
-  /** These options, and a backslash escapes what would end a field. */
-  public CsvOptions withEscapes() {
-    return new CsvOptions(delimiter, header, trim, quotes, true, text);
+  /** These options, and a backslash does what {@code escapes} says. */
+  public CsvOptions withEscapes(Escapes escapes) {
+    return new CsvOptions(delimiter, header, trim, quotes, escapes, text);
   }
 
   /** These options for lines as {@code options} say. */

@@ -1,6 +1,8 @@
 package dev.tern.files.text;
 
 import static dev.tern.files.Rows.row;
+import static dev.tern.files.text.CsvOptions.Escapes.ANYWHERE;
+import static dev.tern.files.text.CsvOptions.Escapes.QUOTED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -26,6 +28,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Other ways to write CSV down: delimiters, escapes, comments, encodings, missing values. */
@@ -87,7 +90,8 @@ final class CsvNotationTest {
     for (String text : List.of("", "a", "||1", "-", "\n", "\"", ".", "|".repeat(17))) {
       assertThatIllegalArgumentException().isThrownBy(() -> CSV.withDelimiter(text));
     }
-    assertThatIllegalArgumentException().isThrownBy(() -> CSV.withDelimiter("\\").withEscapes());
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> CSV.withDelimiter("\\").withEscapes(ANYWHERE));
   }
 
   @Test
@@ -95,7 +99,7 @@ final class CsvNotationTest {
     assertThat(
             read(
                 "y,x,c,i\n1,2,a\\,b,3\n0,4,\"a\\\"b\",5\n1,6,a\\\nb,7\n1,6,a\\\r\nb\\\\,7\n",
-                CSV.withEscapes()))
+                CSV.withEscapes(ANYWHERE)))
         .containsExactly(
             expected(1, 2, "a,b", 3),
             expected(0, 4, "a\"b", 5),
@@ -105,10 +109,36 @@ final class CsvNotationTest {
 
   @Test
   void aBackslashBeforeAnyOtherCharacterIsItself() {
-    assertThat(read("y,x,c,i\n1,2,\\N\\t,3\n1,2,\"\\N\"\"\",3\n", CSV.withEscapes()))
+    assertThat(read("y,x,c,i\n1,2,\\N\\t,3\n1,2,\"\\N\"\"\",3\n", CSV.withEscapes(ANYWHERE)))
         .containsExactly(expected(1, 2, "\\N\\t", 3), expected(1, 2, "\\N\"", 3));
-    assertThat(read("y,x,i,c\n1,2,3,b\\", CSV.withEscapes()))
+    assertThat(read("y,x,i,c\n1,2,3,b\\", CSV.withEscapes(ANYWHERE)))
         .containsExactly(expected(1, 2, "b\\", 3));
+  }
+
+  /** Texts and what Spark's writer makes of them, each with the rest of its line. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ' ',
+      quoteCharacter = '\'',
+      value = {
+        "end\\ end\\",
+        "\\\\ \\\\",
+        "\\N \\N",
+        "a\\nb a\\nb",
+        "e,nd\\ \"e,nd\\\\\"",
+        "\\,x \"\\\\,x\"",
+        "a\"b \"a\\\"b\"",
+        "a\\\"b \"a\\\\\\\"b\"",
+        "\\\\\" \"\\\\\\\\\\\"\"",
+        "'x\\\ny' '\"x\\\\\ny\"'",
+        "a\\,b \"a\\,b\"",
+        "'a\\\nb' '\"a\\\nb\"'"
+      })
+  void aBackslashThatEscapesInQuotesAloneIsReadAsSparkWritesIt(String text, String written) {
+    CsvOptions options = CSV.withEscapes(QUOTED);
+    assertThat(read("y,x,c,i\n1,2," + written + ",3\n0,2,,4\n", options))
+        .containsExactly(expected(1, 2, text, 3), expected(0, 2, "", 4));
+    assertThat(read("y,x,i,c\n1,2,3," + written, options)).containsExactly(expected(1, 2, text, 3));
   }
 
   @Test
@@ -119,7 +149,7 @@ final class CsvNotationTest {
   @Test
   void namesOfColumnsAreUnescapedToo() {
     file("y,\"a\\\"b\",c\\,d\n".getBytes(StandardCharsets.UTF_8));
-    assertThat(CsvReader.columns(folder.resolve("in.csv"), CSV.withEscapes()))
+    assertThat(CsvReader.columns(folder.resolve("in.csv"), CSV.withEscapes(ANYWHERE)))
         .extracting(FileColumn::name)
         .containsExactly("y", "a\"b", "c,d");
   }
@@ -237,7 +267,7 @@ final class CsvNotationTest {
             .withMissing(Set.of("NA", "\\N", "?"));
     String marked = "y,x,c,i,l,n\n1,NA,\"NA\",?,NA|a|?,\\N\n0,?,\\N,\\N,NA,1|?\n0, ? ,na, ?,a,2\n";
     String plain = "y,x,c,i,l,n\n1,,,,a,\n0,,,,,1\n0,,na,,a,2\n";
-    for (CsvOptions options : List.of(CSV, CSV.withEscapes())) {
+    for (CsvOptions options : List.of(CSV, CSV.withEscapes(ANYWHERE))) {
       assertThat(read(marked.getBytes(StandardCharsets.UTF_8), options, columns))
           .isEqualTo(read(plain.getBytes(StandardCharsets.UTF_8), CSV, columns));
     }
@@ -264,7 +294,7 @@ final class CsvNotationTest {
             List.of("a", "b"),
             false,
             true,
-            true,
+            ANYWHERE,
             TextOptions.DEFAULT.withComment("#!").withSkippedLines(3));
     StringBuilder text = new StringBuilder("\"\n#\n,,,\n");
     List<Rows.Row> expected = new ArrayList<>();
@@ -310,10 +340,16 @@ final class CsvNotationTest {
     byte[] good =
         "x\n#c\ny||x||c||i\n1||2||a\\||b||3\n0||4||\"\\\"b\"||\\N\n"
             .getBytes(StandardCharsets.UTF_8);
-    CsvOptions options =
-        CSV.withDelimiter("||")
-            .withEscapes()
-            .withText(new TextOptions(1, "#", StandardCharsets.ISO_8859_1));
+    for (CsvOptions.Escapes escapes : CsvOptions.Escapes.values()) {
+      anyByteAnywhereGivesRowsOrAFault(
+          good,
+          CSV.withDelimiter("||")
+              .withEscapes(escapes)
+              .withText(new TextOptions(1, "#", StandardCharsets.ISO_8859_1)));
+    }
+  }
+
+  private void anyByteAnywhereGivesRowsOrAFault(byte[] good, CsvOptions options) {
     for (int at = 0; at < good.length; at++) {
       for (int value : new int[] {0, '"', '|', '\n', '\r', ' ', 'x', 0x80, 0xFF, '\\', '#'}) {
         byte[] bytes = good.clone();
