@@ -14,12 +14,13 @@ import java.util.Optional;
 record CsvRows(byte delimiter, boolean trim, boolean quotes, boolean header)
     implements RowCount.Counter {
   @Override
-  public Optional<RowCount> count(byte[] bytes) {
+  public Optional<RowCount> count(byte[] all) {
+    byte[] bytes = RowCount.withoutEndMark(all);
     long least = 0;
     long most = 0;
     long blanks = 0;
     boolean named = !header;
-    for (int at = RowCount.start(bytes); at < bytes.length; ) {
+    for (int at = RowCount.start(bytes, 0); at < bytes.length; at = RowCount.start(bytes, at)) {
       Record record = record(bytes, at);
       at = record.end;
       if (record.blank) {

@@ -157,12 +157,13 @@ record RowCount(long least, long most) {
 
   /** Lines of LIBSVM or LIBFFM that are neither empty nor a comment. */
   static Counter lines() {
-    return bytes -> {
+    return all -> {
+      byte[] bytes = withoutEndMark(all);
       long rows = 0;
       long blanks = 0;
       long blankRuns = 0;
       long pending = 0;
-      for (int at = start(bytes); at < bytes.length; ) {
+      for (int at = start(bytes, 0); at < bytes.length; at = start(bytes, at)) {
         int end = end(bytes, at);
         String line = new String(bytes, at, end - at, StandardCharsets.ISO_8859_1);
         String bare = stripped(line);
@@ -200,11 +201,24 @@ record RowCount(long least, long most) {
     return at;
   }
 
-  /** Behind a byte order mark. */
-  static int start(byte[] bytes) {
-    boolean marked =
-        bytes.length >= 3
-            && Arrays.equals(bytes, 0, 3, new byte[] {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF}, 0, 3);
-    return marked ? 3 : 0;
+  /** The first byte from {@code from} on that is behind byte order marks. */
+  static int start(byte[] bytes, int from) {
+    int at = from;
+    while (at + 3 <= bytes.length
+        && bytes[at] == (byte) 0xEF
+        && bytes[at + 1] == (byte) 0xBB
+        && bytes[at + 2] == (byte) 0xBF) {
+      at += 3;
+    }
+    return at;
+  }
+
+  /** {@code bytes} without a last line that is 0x1A alone. */
+  static byte[] withoutEndMark(byte[] bytes) {
+    int at = bytes.length - 1;
+    at -= at > 0 && bytes[at] == '\n' ? 1 : 0;
+    at -= at > 0 && bytes[at] == '\r' ? 1 : 0;
+    boolean marked = at >= 0 && bytes[at] == 0x1A && (at == 0 || bytes[at - 1] == '\n');
+    return marked ? Arrays.copyOf(bytes, at) : bytes;
   }
 }

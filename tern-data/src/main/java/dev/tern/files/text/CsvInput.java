@@ -11,12 +11,15 @@ import java.util.Arrays;
  *
  * <p>A record is scanned where it lies; one that runs past the buffered bytes is moved to the
  * buffer's front, more bytes are read behind it and it is scanned again. Positions of fields hold
- * until the next record. Faults of the notation are kept ({@link #problem}) and scanning goes on to
- * the end of the line, so the next record is found.
+ * until the next record. Byte order marks before a record are passed over. Faults of the notation
+ * are kept ({@link #problem}) and scanning goes on to the end of the line, so the next record is
+ * found.
  */
 final class CsvInput implements AutoCloseable {
   private static final long NEWLINES = ByteWords.repeat((byte) '\n');
   private static final long QUOTES = ByteWords.repeat((byte) '"');
+
+  private static final byte[] MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
   private static final String QUOTES_OFF =
       "; mend the line, or set quotes (data.quotes) to false where they are plain characters";
@@ -118,6 +121,9 @@ final class CsvInput implements AutoCloseable {
     if (record == limit && !fill()) {
       return false;
     }
+    if (buffer[record] == MARK[0] && !passMarks()) {
+      return false;
+    }
     if (comment.length > 0 && !passComments()) {
       return false;
     }
@@ -131,7 +137,7 @@ final class CsvInput implements AutoCloseable {
 
   /** Passes over lines that are comments, quotes in them too; false at the end of the file. */
   private boolean passComments() {
-    while (isComment()) {
+    while (begins(comment)) {
       int length = 0;
       while ((record + length < limit || fill()) && buffer[record + length] != '\n') {
         length++;
@@ -139,7 +145,7 @@ final class CsvInput implements AutoCloseable {
       position = Math.min(record + length + 1, limit);
       record = position;
       line++;
-      if (record == limit && !fill()) {
+      if ((record == limit && !fill()) || (buffer[record] == MARK[0] && !passMarks())) {
         nextLine = line;
         return false;
       }
@@ -147,13 +153,25 @@ final class CsvInput implements AutoCloseable {
     return true;
   }
 
-  /** Whether a comment begins at {@link #record}; reads on where the buffer cannot tell. */
-  private boolean isComment() {
+  /** Passes over byte order marks, as files have them that were joined; false at the end. */
+  private boolean passMarks() {
+    while (begins(MARK)) {
+      record += MARK.length;
+      position = record;
+      if (record == limit && !fill()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether {@code bytes} stand at {@link #record}; reads on where the buffer cannot tell. */
+  private boolean begins(byte[] bytes) {
     boolean more = true;
-    while (limit - record < comment.length && more) {
+    while (limit - record < bytes.length && more) {
       more = fill();
     }
-    return startsWith(comment, record);
+    return startsWith(bytes, record);
   }
 
   /** Whether all of {@code bytes} stand at {@code at} and before the limit. */
@@ -186,7 +204,7 @@ final class CsvInput implements AutoCloseable {
         break;
       }
       int p = skipSpaces(position);
-      if (p == limit || buffer[p] == '\n' || buffer[p] == '\r') {
+      if (p == limit || buffer[p] == '\n' || buffer[p] == '\r' || text.isMark(position)) {
         break;
       }
       int end = ByteWords.find(buffer, p, limit, NEWLINES, quotes ? QUOTES : NEWLINES);
@@ -254,6 +272,12 @@ final class CsvInput implements AutoCloseable {
       p = more ? p + delimiterBytes.length : Math.min(p + 1, limit);
     }
     endRecord(nextLine, p);
+    if (p == limit && text.endsInCharacter()) {
+      fault(
+          "got a character that the end of the file cuts short, expected all of it; fetch the file"
+              + " again, or set data.encoding to what it is written in",
+          limit - 1);
+    }
     return true;
   }
 

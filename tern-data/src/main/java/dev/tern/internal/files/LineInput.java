@@ -5,7 +5,7 @@ import java.nio.file.Path;
 
 /**
  * Cuts a text file into lines, as positions in one buffer. Lines that hold nothing but a comment,
- * from {@code #} on, are passed over.
+ * from {@code #} on, are passed over, and so are byte order marks before a line.
  */
 public final class LineInput implements AutoCloseable {
   private static final long NEWLINES = ByteWords.repeat((byte) '\n');
@@ -80,7 +80,7 @@ public final class LineInput implements AutoCloseable {
       buffer = text.bytes();
       limit = text.limit();
       record = 0;
-      newline = newline(scanned);
+      newline = newline(Math.min(scanned, limit));
     }
     if (record == limit) {
       return false;
@@ -89,6 +89,9 @@ public final class LineInput implements AutoCloseable {
     nextLine = line + 1;
     end = newline > record && buffer[newline - 1] == '\r' ? newline - 1 : newline;
     start = record;
+    while (start < end && text.isMark(start)) {
+      start += 3;
+    }
     while (start < end && isSpace(buffer[start])) {
       start++;
     }

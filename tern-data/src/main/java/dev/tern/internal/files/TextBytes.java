@@ -17,7 +17,8 @@ import java.util.Locale;
 
 /**
  * The bytes of a text file, plain or gzip, in one buffer that moves over the file and grows for
- * long records. Gzip is known by the first bytes; a byte order mark is passed over.
+ * long records. Gzip is known by the first bytes; byte order marks there are passed over. A last
+ * line that holds 0x1A alone, the mark by which DOS ends a text, is none.
  *
  * <p>Behind {@link #limit} stands an end of line and the buffer has room for a word, so that
  * scanners need not look where it ends at each byte.
@@ -28,6 +29,7 @@ public final class TextBytes implements AutoCloseable {
   private static final int MAX_RECORD = 1 << 26;
   private static final int SPARE = Long.BYTES;
   private static final int SHOWN = 40;
+  private static final byte END_MARK = 0x1A;
 
   private final Path file;
   private final InputStream in;
@@ -85,7 +87,9 @@ public final class TextBytes implements AutoCloseable {
             new TextBytes(
                 file, recoded ? RecodedInput.open(in, encoding) : in, gzip, encoding, room, advice);
         text.read(1);
-        text.begin = text.isMarked() ? 3 : 0;
+        while (text.isMark(text.begin)) {
+          text.begin += 3;
+        }
         text.requireLines();
         return text;
       } catch (IOException | RuntimeException e) {
@@ -181,16 +185,41 @@ public final class TextBytes implements AutoCloseable {
     return begin;
   }
 
-  private boolean isMarked() {
-    return limit >= 3
-        && buffer[0] == (byte) 0xEF
-        && buffer[1] == (byte) 0xBB
-        && buffer[2] == (byte) 0xBF;
+  /**
+   * Whether a byte order mark, of three bytes, stands at {@code at}: at the beginning of a line it
+   * is no character of it but a rest of files that were joined.
+   */
+  public boolean isMark(int at) {
+    return buffer[at] == (byte) 0xEF
+        && limit - at >= 3
+        && buffer[at + 1] == (byte) 0xBB
+        && buffer[at + 2] == (byte) 0xBF;
+  }
+
+  /** Whether the bytes before {@link #limit} begin a character of UTF-8 and do not end it. */
+  public boolean endsInCharacter() {
+    for (int length = 1; length <= Math.min(3, limit); length++) {
+      byte first = buffer[limit - length];
+      if ((first & 0xC0) != 0x80) {
+        return sequence(first) > length;
+      }
+    }
+    return false;
+  }
+
+  /** Moves the limit before the mark of DOS where it is all of the last line. */
+  private void dropEndMark() {
+    int at = limit - 1;
+    at -= at > 0 && buffer[at] == '\n' ? 1 : 0;
+    at -= at > 0 && buffer[at] == '\r' ? 1 : 0;
+    if (at >= 0 && buffer[at] == END_MARK && (at == 0 || buffer[at - 1] == '\n')) {
+      limit = at;
+    }
   }
 
   /**
    * Moves the record that starts at {@code from} to the front and reads more behind it; false, and
-   * nothing moves, at the end of the file.
+   * nothing moves, at the end of the file. Without the mark of DOS the limit may come nearer.
    *
    * @param line its first line, for messages
    */
@@ -220,6 +249,9 @@ public final class TextBytes implements AutoCloseable {
         int got = in.read(buffer, limit, room - limit);
         drained = got < 0;
         limit += Math.max(0, got);
+      }
+      if (drained) {
+        dropEndMark();
       }
       buffer[limit] = '\n';
     } catch (CharacterCodingException e) {
