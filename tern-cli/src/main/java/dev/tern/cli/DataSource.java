@@ -4,6 +4,7 @@ import dev.tern.base.DataException;
 import dev.tern.base.Shown;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.FileOptions;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Reading;
@@ -21,17 +22,15 @@ import dev.tern.files.KeptTexts;
 import dev.tern.files.KeyType;
 import dev.tern.files.Optimum;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.RecordCopy;
 import dev.tern.files.SkippedRecords;
 import dev.tern.files.SparseColumn;
-import dev.tern.files.parquet.ParquetOptions;
 import dev.tern.files.parquet.ParquetReader;
 import dev.tern.files.records.NormOptions;
 import dev.tern.files.records.NormReader;
 import dev.tern.files.records.RawOptions;
 import dev.tern.files.records.RawReader;
-import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.CsvReader;
-import dev.tern.files.text.LibsvmOptions;
 import dev.tern.files.text.LibsvmReader;
 import dev.tern.internal.files.InputFiles;
 import java.nio.file.Files;
@@ -180,8 +179,9 @@ final class DataSource {
   DataReader open(List<Path> paths, KeptTexts kept) {
     List<Path> files = filesOf(paths);
     return switch (config.format()) {
-      case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, kept);
-      case "parquet" -> ParquetReader.open(files, parquetOptions(), columns(), policy, kept);
+      case "csv" -> CsvReader.open(files, FileOptions.csv(config), columns(), policy, kept);
+      case "parquet" ->
+          ParquetReader.open(files, FileOptions.parquet(config), columns(), policy, kept);
       default ->
           throw new ConfigException(
               "--keep: got "
@@ -203,7 +203,7 @@ final class DataSource {
 
   private DataReader opened(List<Path> files) {
     return switch (config.format()) {
-      case "csv" -> CsvReader.open(files, csvOptions(), columns(), policy, dictionary);
+      case "csv" -> CsvReader.open(files, FileOptions.csv(config), columns(), policy, dictionary);
       case "libsvm", "libffm" -> libsvm(files);
       case "norm" -> NormReader.open(files, normOptions(), policy);
       case "raw" -> RawReader.open(files, rawOptions(), policy);
@@ -215,6 +215,26 @@ final class DataSource {
                   + ", whose rows stand in no file, expected csv, libsvm, libffm, norm, raw or"
                   + " parquet; give --set data.format=FORMAT");
     };
+  }
+
+  /**
+   * The records of {@code paths}, to be copied to {@code parts} as they are.
+   *
+   * @param key their key, if they have one
+   * @param parts files to write; none to read keys alone
+   */
+  RecordCopy copy(List<Path> paths, Optional<SparseColumn> key, List<Path> parts) {
+    List<Path> files = InputFiles.of(files(paths), kind());
+    InputFiles.requireOnce(files);
+    return CsvReader.copy(files, FileOptions.csv(config), key, policy, parts);
+  }
+
+  /** The ids in {@code column} as configured, else its texts. */
+  SparseColumn key(String column) {
+    return columns().sparse().stream()
+        .filter(named -> named.name().equals(column))
+        .findFirst()
+        .orElseGet(() -> SparseColumn.text(column));
   }
 
   /**
@@ -232,8 +252,8 @@ final class DataSource {
     Columns timed =
         new Columns(named.labels(), named.positive(), named.dense(), sparse, named.missing());
     return config.format().equals("csv")
-        ? CsvReader.open(files, csvOptions(), timed, policy, dictionary)
-        : ParquetReader.open(files, parquetOptions(), timed, policy, dictionary);
+        ? CsvReader.open(files, FileOptions.csv(config), timed, policy, dictionary)
+        : ParquetReader.open(files, FileOptions.parquet(config), timed, policy, dictionary);
   }
 
   /** What a reader of times calls the order of those in {@code column}. */
@@ -256,8 +276,8 @@ final class DataSource {
     }
     Path first = isHugeCtr(paths) ? files(paths).getFirst() : first(paths.getFirst());
     return switch (config.format()) {
-      case "csv" -> CsvReader.columns(first, csvOptions());
-      case "libffm" -> LibsvmReader.columns(first, libsvmOptions());
+      case "csv" -> CsvReader.columns(first, FileOptions.csv(config));
+      case "libffm" -> LibsvmReader.columns(first, FileOptions.libsvm(config));
       case "parquet" -> ParquetReader.isHugeCtr(first) ? List.of() : ParquetReader.columns(first);
       default -> List.of();
     };
@@ -270,7 +290,7 @@ final class DataSource {
     }
     try {
       Path first = first(config.train().getFirst());
-      return CsvReader.columns(first, csvOptions()).stream()
+      return CsvReader.columns(first, FileOptions.csv(config)).stream()
           .filter(column -> column.name().equals(config.label()))
           .map(FileColumn::content)
           .findFirst();
@@ -380,32 +400,12 @@ final class DataSource {
     };
   }
 
-  private CsvOptions csvOptions() {
-    DataConfig.Csv csv = config.csv();
-    return new CsvOptions(
-        csv.delimiter(), csv.columns(), csv.trim(), csv.quotes(), csv.escapes(), config.text());
-  }
-
   private DataReader libsvm(List<Path> files) {
     try {
-      return LibsvmReader.open(files, libsvmOptions(), libsvmColumns(), policy);
+      return LibsvmReader.open(files, FileOptions.libsvm(config), libsvmColumns(), policy);
     } catch (IllegalArgumentException e) {
       throw new ConfigException(String.valueOf(e.getMessage()), e);
     }
-  }
-
-  private LibsvmOptions libsvmOptions() {
-    DataConfig.Libsvm libsvm = config.libsvm();
-    return new LibsvmOptions(
-        config.format().equals("libffm"),
-        libsvm.names(),
-        libsvm.skipUnnamed(),
-        switch (libsvm.values()) {
-          case "ignore" -> LibsvmOptions.Values.IGNORED;
-          case "weight" -> LibsvmOptions.Values.WEIGHTS;
-          default -> LibsvmOptions.Values.ONE;
-        },
-        config.text());
   }
 
   /** The columns as named; features that are no numbers are ids, whatever their column's name. */
@@ -425,8 +425,8 @@ final class DataSource {
 
   private DataReader parquet(List<Path> files) {
     return isHugeCtr(files)
-        ? ParquetReader.openHugeCtr(files, parquetOptions(), policy)
-        : ParquetReader.open(files, parquetOptions(), columns(), policy, dictionary);
+        ? ParquetReader.openHugeCtr(files, FileOptions.parquet(config), policy)
+        : ParquetReader.open(files, FileOptions.parquet(config), columns(), policy, dictionary);
   }
 
   /** Whether {@code paths} are Parquet that says by itself which columns are what. */
@@ -439,10 +439,6 @@ final class DataSource {
   /** The first file of {@code path}. */
   private Path first(Path path) {
     return InputFiles.of(List.of(path), kind()).getFirst();
-  }
-
-  private ParquetOptions parquetOptions() {
-    return ParquetOptions.DEFAULT.withLargestPage(config.parquet().largestPage());
   }
 
   /** The same files read without labels, as for new rows. */

@@ -7,12 +7,15 @@ import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.files.DataSplit;
 import dev.tern.files.DataWriter;
+import dev.tern.files.RecordCopy;
+import dev.tern.files.SparseColumn;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,7 +27,9 @@ import picocli.CommandLine.Spec;
     name = "split",
     description = {
       "Deals the rows of files out to several: at random, by a key or by time.",
-      "Text becomes its 64-bit hash. Files are put in place once all rows are written."
+      "Rows are copied as they are, all columns and each line byte for byte, if the parts have the",
+      "format of the files; else columns are converted as by tern data convert: text becomes its",
+      "64-bit hash. Files are put in place once all rows are written."
     },
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
@@ -59,8 +64,8 @@ final class SplitCommand implements Callable<Integer> {
       names = "--column",
       paramLabel = "NAME",
       description = {
-        "With --by key a slot; with --by time any column of numbers or times in CSV and Parquet,",
-        "else a number, or a slot of one id a row."
+        "With --by key or time any column of the files; in files without names of columns, and if",
+        "rows are converted by key, one that is configured."
       })
   private Optional<String> column = Optional.empty();
 
@@ -81,24 +86,10 @@ final class SplitCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     List<Part> files = parts.stream().map(this::part).toList();
+    checkWay();
     DataConfig config = data.resolve();
     check(files, DataSource.files(config.train()));
-    long[] rows;
-    List<DataWriter> writers = new ArrayList<>();
-    DataSource source = DataSource.of(config);
-    try (Progress progress = Progress.of(spec.commandLine().getErr());
-        DataReader reader = open(source, config)) {
-      DataSplit split = split(files, config, source, reader.schema(), progress);
-      Schema written = by.equals("time") ? untimed(source, reader.schema()) : reader.schema();
-      for (Part part : files) {
-        writers.add(write.create(part.file(), part.format(), written));
-      }
-      progress.begin("split", "rows", 0, reader.rowCount().orElse(0));
-      rows = split.write(reader, writers, done -> progress.update(done, ""));
-      source.noteSkipped(progress);
-    } finally {
-      writers.forEach(DataWriter::close);
-    }
+    long[] rows = copies(files, config) ? copy(files, config) : convert(files, config);
     PrintWriter out = spec.commandLine().getOut();
     for (int p = 0; p < rows.length; p++) {
       out.println(files.get(p).file() + ": wrote " + Format.whole(rows[p]) + " rows");
@@ -107,39 +98,116 @@ final class SplitCommand implements Callable<Integer> {
     return 0;
   }
 
+  /** Whether records can go to the parts as they are: formats are the same, options are none. */
+  private boolean copies(List<Part> files, DataConfig config) {
+    boolean namedForTabs = DataOptions.isTabbed(config.train().getFirst());
+    boolean tabs = config.csv().delimiter().equals("\t");
+    return config.format().equals("csv")
+        && files.stream()
+            .allMatch(part ->
+                part.format().equals(config.format())
+                    && !write.asksFor(part.format())
+                    && (DataOptions.isTabbed(part.file()) ? tabs : !namedForTabs));
+  }
+
+  private long[] copy(List<Part> files, DataConfig config) {
+    DataSource source = DataSource.of(config);
+    Optional<SparseColumn> key =
+        by.equals("time") ? column.map(SparseColumn::time) : column.map(source::key);
+    List<Path> targets = files.stream().map(Part::file).toList();
+    try (Progress progress = Progress.of(spec.commandLine().getErr());
+        RecordCopy records = source.copy(config.train(), key, targets)) {
+      DataSplit split =
+          split(
+              files,
+              records.schema(),
+              key.map(SparseColumn::name),
+              shares -> {
+                progress.begin("read times", "rows", 0, 0);
+                try (RecordCopy times = source.copy(config.train(), key, List.of())) {
+                  return DataSplit.byTime(shares, times, done -> progress.update(done, ""));
+                }
+              });
+      progress.begin("split", "rows", 0, records.rowCount().orElse(0));
+      long[] rows = split.copy(records, done -> progress.update(done, ""));
+      source.noteSkipped(progress);
+      if (records.comments() > 0) {
+        progress.note(
+            "left out "
+                + Format.whole(records.comments())
+                + " lines of comments that stood between rows");
+      }
+      return rows;
+    }
+  }
+
+  private long[] convert(List<Part> files, DataConfig config) {
+    List<DataWriter> writers = new ArrayList<>();
+    DataSource source = DataSource.of(config);
+    try (Progress progress = Progress.of(spec.commandLine().getErr());
+        DataReader reader = open(source, config)) {
+      DataSplit split =
+          split(
+              files,
+              reader.schema(),
+              column,
+              shares -> {
+                progress.begin("read times", "rows", 0, 0);
+                try (DataReader times = open(source, config)) {
+                  return DataSplit.byTime(
+                      shares,
+                      times,
+                      source.order(column.orElseThrow()),
+                      done -> progress.update(done, ""));
+                }
+              });
+      Schema written = by.equals("time") ? untimed(source, reader.schema()) : reader.schema();
+      for (Part part : files) {
+        writers.add(write.create(part.file(), part.format(), written));
+      }
+      progress.begin("split", "rows", 0, reader.rowCount().orElse(0));
+      long[] rows = split.write(reader, writers, done -> progress.update(done, ""));
+      source.noteSkipped(progress);
+      return rows;
+    } finally {
+      writers.reversed().forEach(DataWriter::close);
+    }
+  }
+
+  /** The split as asked for, where {@code schema} is of what it looks at, {@code key} by a key. */
   private DataSplit split(
-      List<Part> files, DataConfig config, DataSource source, Schema schema, Progress progress) {
+      List<Part> files, Schema schema, Optional<String> key, Function<double[], DataSplit> byTime) {
     double[] shares = files.stream().mapToDouble(Part::share).toArray();
     try {
       return switch (by) {
-        case "random" -> {
-          if (column.isPresent()) {
-            throw new ConfigException(
-                "--column: got one with --by random, expected --by key or time; say which");
-          }
-          yield DataSplit.atRandom(shares, seed);
-        }
-        case "key" -> DataSplit.byKey(shares, seed, schema, named());
-        case "time" -> {
-          progress.begin("read times", "rows", 0, 0);
-          try (DataReader reader = open(source, config)) {
-            yield DataSplit.byTime(
-                shares, reader, source.order(named()), done -> progress.update(done, ""));
-          }
-        }
-        default ->
-            throw new ConfigException(
-                "--by: got " + by + ", expected random, key or time; give one of them");
+        case "random" -> DataSplit.atRandom(shares, seed);
+        case "key" -> DataSplit.byKey(shares, seed, schema, key.orElseThrow());
+        default -> byTime.apply(shares);
       };
     } catch (IllegalArgumentException e) {
       throw new ConfigException(String.valueOf(e.getMessage()), e);
     }
   }
 
+  private void checkWay() {
+    if (!List.of("random", "key", "time").contains(by)) {
+      throw new ConfigException(
+          "--by: got " + by + ", expected random, key or time; give one of them");
+    }
+    if (by.equals("random") && column.isPresent()) {
+      throw new ConfigException(
+          "--column: got one with --by random, expected --by key or time; say which");
+    }
+    if (!by.equals("random") && column.isEmpty()) {
+      throw new ConfigException(
+          "--by: got %s without a column, expected --column; name it".formatted(by));
+    }
+  }
+
   /** The rows, by time with a slot more that has the times. */
   private DataReader open(DataSource source, DataConfig config) {
     return by.equals("time")
-        ? source.openTimed(config.train(), named())
+        ? source.openTimed(config.train(), column.orElseThrow())
         : source.open(config.train());
   }
 
@@ -149,12 +217,6 @@ final class SplitCommand implements Callable<Integer> {
         ? new Schema(
             schema.labels(), schema.dense(), schema.slots().subList(0, schema.slotCount() - 1))
         : schema;
-  }
-
-  private String named() {
-    return column.orElseThrow(() ->
-        new ConfigException(
-            "--by: got %s without a column, expected --column; name it".formatted(by)));
   }
 
   private Part part(String text) {

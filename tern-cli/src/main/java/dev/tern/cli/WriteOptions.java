@@ -22,6 +22,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** Command-line arguments for the format of written files. */
@@ -33,13 +34,13 @@ final class WriteOptions {
       names = "--keys",
       paramLabel = "TYPE",
       description = "Type of ids in Norm, Raw and Parquet: u32, i32 (not Norm) or i64 (default).")
-  private String keys = "i64";
+  private Optional<String> keys = Optional.empty();
 
   @Option(
       names = "--check",
       paramLabel = "CHECK",
       description = "Checksums in Norm: none or sum (default).")
-  private String check = "sum";
+  private Optional<String> check = Optional.empty();
 
   @Option(
       names = "--hugectr",
@@ -96,7 +97,8 @@ final class WriteOptions {
     }
     requireNew(file, overwrite);
     boolean text = List.of("csv", "libsvm", "libffm").contains(format);
-    if (String.valueOf(file.getFileName()).endsWith(".gz") && !text) {
+    String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
+    if (name.endsWith(".gz") && !text) {
       throw new ConfigException(
           file
               + ": got the name of a gzip file, expected one without .gz, as of the formats only"
@@ -134,9 +136,19 @@ final class WriteOptions {
     }
   }
 
+  /** Whether what files of {@code format} are like was asked for. */
+  boolean asksFor(String format) {
+    return switch (format) {
+      case "norm" -> keys.isPresent() || check.isPresent();
+      case "raw" -> keys.isPresent();
+      case "parquet" -> keys.isPresent() || hugeCtr;
+      default -> false;
+    };
+  }
+
   /** Type of the ids. */
   KeyType keyType() {
-    return constant(KeyType.class, "--keys", keys);
+    return constant(KeyType.class, "--keys", keys.orElse("i64"));
   }
 
   /** Whether Parquet is written as HugeCTR reads it. */
@@ -153,7 +165,7 @@ final class WriteOptions {
   }
 
   private NormCheck normCheck() {
-    return constant(NormCheck.class, "--check", check);
+    return constant(NormCheck.class, "--check", check.orElse("sum"));
   }
 
   private ParquetLayout layout() {

@@ -104,7 +104,7 @@ final class DataCommandTest {
     Result result = split(parts("--by", "time", "--column", "t"));
     assertThat(result.code()).as(result.err()).isZero();
     assertThat(Files.readAllLines(temp.resolve("train.csv"))).hasSize(3);
-    assertThat(Files.readAllLines(temp.resolve("eval.csv")).get(0)).isEqualTo("y,a,c");
+    assertThat(Files.readAllLines(temp.resolve("eval.csv")).get(0)).isEqualTo("y,a,c,t");
     assertThat(Files.readAllLines(temp.resolve("eval.csv")).get(1)).startsWith("1,30,");
   }
 
@@ -127,8 +127,57 @@ final class DataCommandTest {
   }
 
   @Test
+  void splitCopiesLinesOfAnyFileWithoutAConfiguration() throws IOException {
+    Files.writeString(csv, "rating,who,note\r\n5,u1,\"a, \"\"b\"\"\"\r\n4.50,,# no comment\r\n");
+    String one = temp.resolve("1.csv").toString();
+    String two = temp.resolve("2.csv.gz").toString();
+    String[] all = {"data", "split", csv.toString(), "--part", one + "=1", "--part", two + "=1"};
+    Result result = tern(all);
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.err()).isEmpty();
+    String[] last = {"data", "split", two, "--part", temp.resolve("3.csv") + "=1"};
+    assertThat(tern(last).code()).isZero();
+    String head = "rating,who,note\r\n";
+    String rows = Files.readString(Path.of(one)) + Files.readString(temp.resolve("3.csv"));
+    assertThat(rows.replace(head, "")).hasSize(Files.readString(csv).length() - head.length());
+    assertThat(rows).contains("5,u1,\"a, \"\"b\"\"\"\r\n", "4.50,,# no comment\r\n");
+  }
+
+  @Test
+  void partsNamedForAnotherDelimiterAreConverted() throws IOException {
+    String part = temp.resolve("part.tsv").toString();
+    assertThat(split("--part", part + "=1").code()).isZero();
+    assertThat(Files.readString(Path.of(part))).startsWith("y\ta\tc\n1\t0.5\t");
+    Path tabs = temp.resolve("rows.txt");
+    Files.writeString(tabs, "y\ta\tc\nyes\t1.0\t\n");
+    String csvPart = temp.resolve("part.csv").toString();
+    Result copied =
+        tern(
+            "data",
+            "split",
+            tabs.toString(),
+            "--part",
+            csvPart + "=1",
+            "--format",
+            "csv",
+            "--set",
+            "data.delimiter=tab");
+    assertThat(copied.code()).as(copied.err()).isZero();
+    assertThat(Files.readString(Path.of(csvPart))).isEqualTo("y\ta\tc\nyes\t1.0\t\n");
+  }
+
+  @Test
+  void splitTellsOfCommentsThatItLeavesOut() throws IOException {
+    Files.writeString(csv, "y,a,c\n# one\n1,2,\n# two\n");
+    String part = temp.resolve("part.csv").toString();
+    Result result = split("--part", part + "=1", "--set", "data.comment=#");
+    assertThat(result.err()).isEqualTo("left out 2 lines of comments that stood between rows\n");
+    assertThat(Files.readString(Path.of(part))).isEqualTo("y,a,c\n1,2,\n");
+  }
+
+  @Test
   void aFailedSplitLeavesNoFile() throws IOException {
-    Files.writeString(csv, "y,a,c\n1,3,red\n1,x,red\n");
+    Files.writeString(csv, "y,a,c\n1,3,red\n1,x\n");
     Result result = split(parts());
     assertThat(result.code()).isEqualTo(1);
     assertThat(result.err()).contains(csv.toString()).doesNotContain("\tat ");
@@ -167,7 +216,7 @@ final class DataCommandTest {
     assertThat(split(parts("--to", "parquet", "--hugectr")).err())
         .contains("--part: got files of one folder with --hugectr");
     assertThat(split(parts("--by", "key")).err()).contains("--by: got key without a column");
-    assertThat(split(parts("--by", "key", "--column", "a")).err())
+    assertThat(split(parts("--by", "key", "--column", "a", "--to", "norm")).err())
         .contains("split: got the column a, expected one of the slots [c]");
   }
 
@@ -221,19 +270,28 @@ final class DataCommandTest {
   }
 
   @Test
-  void splittingAndInspectingSayHowManyBadRecordsWereLeftOut() throws IOException {
-    Files.writeString(csv, "y,a,c\n1,x,red\n0,1,blue\n7,2,red\n0,3,red\n");
-    String[] skip = {"--set", "data.bad_records=skip"};
+  void splittingSaysHowManyBadRecordsWereLeftOut() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,3,red,4\n0,1,blue\n7,\n0,3,red\nno label,4,\n");
     String note = "left out 2 rows for 2 faults, the first: " + csv + ": line 2";
     for (String by : List.of("random", "time")) {
       String[] column = by.equals("time") ? new String[] {"--column", "a"} : new String[0];
       List<String> more = new ArrayList<>(List.of("--by", by, "--overwrite"));
-      more.addAll(List.of(skip));
+      more.addAll(List.of("--set", "data.bad_records=skip"));
       more.addAll(List.of(column));
       Result result = split(parts(more.toArray(String[]::new)));
       assertThat(result.code()).as(result.err()).isZero();
       assertThat(result.err()).containsOnlyOnce("left out").contains(note);
+      String all =
+          Files.readString(temp.resolve("train.csv")) + Files.readString(temp.resolve("eval.csv"));
+      assertThat(all).contains("0,1,blue\n", "0,3,red\n", "no label,4,\n").hasSize(12 + 29);
     }
+  }
+
+  @Test
+  void inspectingSaysHowManyBadRecordsWereLeftOut() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,x,red\n0,1,blue\n7,2,red\n0,3,red\n");
+    String[] skip = {"--set", "data.bad_records=skip"};
+    String note = "left out 2 rows for 2 faults, the first: " + csv + ": line 2";
     Result inspected = tern(arguments("inspect", csv, skip, "--page", "2"));
     assertThat(inspected.out()).contains("of the first 2 rows").contains("row 2:");
     assertThat(inspected.err()).containsOnlyOnce("left out").contains(note);

@@ -24,13 +24,22 @@ public final class DataSplit {
    */
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
+  /** Records between two reports of progress. */
+  private static final int SOME = 1 << 13;
+
   private final double[] ends;
   private final Chooser chooser;
 
   /** Which part a row goes to. */
   @FunctionalInterface
   private interface Chooser {
-    int part(Batch batch, int row, long number);
+    int part(Batch batch, int row, long number, Place place);
+  }
+
+  /** How a row is called in messages. */
+  @FunctionalInterface
+  private interface Place {
+    String of(long number);
   }
 
   /** Where the column of a row, a dense one or else a slot, stands in order of time. */
@@ -43,21 +52,22 @@ public final class DataSplit {
             "split: got the column %s, expected one of the numbers %s or the slots %s"
                 .formatted(name, schema.dense(), slots(schema)));
       }
-      return new Times(name, dense, slot, schema.denseDim());
+      String shown = new SparseColumn(name, SparseColumn.Values.TIME, "").timeSource();
+      return new Times(shown, dense, slot, schema.denseDim());
     }
 
-    long of(Batch batch, int row, long number) {
+    long of(Batch batch, int row, long number, Place place) {
       if (dense < 0) {
         int[] offsets = batch.offsets(slot);
         int count = offsets[row + 1] - offsets[row];
         if (count != 1) {
-          throw missing(name, number, count);
+          throw missing(name, place.of(number), count);
         }
         return batch.ids(slot)[offsets[row]];
       }
       float time = batch.dense()[row * denseDim + dense];
       if (Float.isNaN(time)) {
-        throw missing(name, number, 0);
+        throw missing(name, place.of(number), 0);
       }
       // Bits of floats are in the order of the floats once the bits of negative ones are inverted.
       int bits = Float.floatToIntBits(time + 0.0f);
@@ -79,7 +89,7 @@ public final class DataSplit {
     double[] ends = ends(shares);
     return new DataSplit(
         ends,
-        (batch, row, number) ->
+        (batch, row, number, place) ->
             part(ends, new SplittableRandom(seed + number * GOLDEN).nextDouble()));
   }
 
@@ -95,10 +105,10 @@ public final class DataSplit {
     int column = slot(schema, slot);
     return new DataSplit(
         ends,
-        (batch, row, number) -> {
+        (batch, row, number, place) -> {
           int[] offsets = batch.offsets(column);
           if (offsets[row] == offsets[row + 1]) {
-            throw missing(slot, number, 0);
+            throw missing(slot, place.of(number), 0);
           }
           long key = seed;
           for (int i = offsets[row]; i < offsets[row + 1]; i++) {
@@ -123,11 +133,46 @@ public final class DataSplit {
       double[] shares, DataReader reader, String column, LongConsumer progress) {
     double[] ends = ends(shares);
     Times times = Times.of(reader.schema(), column);
-    long[] begins = begins(sorted(reader, times, progress), ends, column);
+    TimeList read = new TimeList(times);
+    for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+      try (Batch batch = next.get()) {
+        read.add(batch, DataSplit::rowOfData);
+      }
+      progress.accept(read.count);
+    }
+    return byTime(ends, read);
+  }
+
+  /**
+   * Earlier records to earlier parts, as {@link #byTime(double[], DataReader, String,
+   * LongConsumer)} does with rows. Reads {@code records} to their end.
+   *
+   * @param shares of the parts
+   * @param records with the time as their key
+   * @param progress told the records read so far
+   */
+  public static DataSplit byTime(double[] shares, RecordCopy records, LongConsumer progress) {
+    double[] ends = ends(shares);
+    TimeList read =
+        new TimeList(Times.of(records.schema(), records.schema().slots().getFirst().name()));
+    Batch keys = new Batch(records.schema(), 1);
+    while (records.next(keys)) {
+      read.add(keys, _ -> records.where());
+      keys.clear();
+      if (read.count % SOME == 0) {
+        progress.accept(read.count);
+      }
+    }
+    return byTime(ends, read);
+  }
+
+  private static DataSplit byTime(double[] ends, TimeList read) {
+    Times times = read.times;
+    long[] begins = begins(read.sorted(), ends, times.name());
     return new DataSplit(
         ends,
-        (batch, row, number) -> {
-          long time = times.of(batch, row, number);
+        (batch, row, number, place) -> {
+          long time = times.of(batch, row, number, place);
           int part = 0;
           while (part < begins.length && time >= begins[part]) {
             part++;
@@ -163,30 +208,37 @@ public final class DataSplit {
     return begins;
   }
 
-  private static long[] sorted(DataReader reader, Times times, LongConsumer progress) {
-    long[] read = new long[1 << 16];
-    int count = 0;
-    for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
-      try (Batch batch = next.get()) {
-        if (batch.size() > Integer.MAX_VALUE - 8 - count) {
-          throw new DataException(
-              "%s: got more than %d rows, expected fewer; split part of the files at a time"
-                  .formatted(times.name(), count));
-        }
-        if (count + batch.size() > read.length) {
-          long half = Math.min(read.length + read.length / 2L, Integer.MAX_VALUE - 8);
-          read = Arrays.copyOf(read, (int) Math.max(half, count + batch.size()));
-        }
-        for (int row = 0; row < batch.size(); row++) {
-          read[count] = times.of(batch, row, count);
-          count++;
-        }
-      }
-      progress.accept(count);
+  /** Times as they are read. */
+  private static final class TimeList {
+    private final Times times;
+    private long[] read = new long[1 << 16];
+    private int count;
+
+    TimeList(Times times) {
+      this.times = times;
     }
-    long[] sorted = read.length == count ? read : Arrays.copyOf(read, count);
-    Arrays.sort(sorted);
-    return sorted;
+
+    void add(Batch batch, Place place) {
+      if (batch.size() > Integer.MAX_VALUE - 8 - count) {
+        throw new DataException(
+            "%s: got more than %d rows, expected fewer; split part of the files at a time"
+                .formatted(times.name(), count));
+      }
+      if (count + batch.size() > read.length) {
+        long half = Math.min(read.length + read.length / 2L, Integer.MAX_VALUE - 8);
+        read = Arrays.copyOf(read, (int) Math.max(half, count + batch.size()));
+      }
+      for (int row = 0; row < batch.size(); row++) {
+        read[count] = times.of(batch, row, count, place);
+        count++;
+      }
+    }
+
+    long[] sorted() {
+      long[] sorted = read.length == count ? read : Arrays.copyOf(read, count);
+      Arrays.sort(sorted);
+      return sorted;
+    }
   }
 
   private static double[] ends(double[] shares) {
@@ -227,10 +279,14 @@ public final class DataSplit {
     return index;
   }
 
-  private static DataException missing(String column, long number, int count) {
+  private static String rowOfData(long number) {
+    return "row " + (number + 1) + " of the data";
+  }
+
+  private static DataException missing(String column, String place, int count) {
     return new DataException(
-        "row %d of the data: got %d values of column %s, by which rows are split, expected one;"
-                .formatted(number + 1, count, column)
+        "%s: got %d values of column %s, by which rows are split, expected one;"
+                .formatted(place, count, column)
             + " fill the column or leave such rows out");
   }
 
@@ -271,6 +327,34 @@ public final class DataSplit {
     return rows;
   }
 
+  /**
+   * Copies what is left of {@code records}, the same numbers to the same parts as {@link #write},
+   * and finishes the new files. On a failure before all are copied none is finished, so that
+   * closing {@code records} leaves no file.
+   *
+   * @param records with as many new files as there are parts, and the key by which this splits
+   * @param progress told the records copied so far
+   * @return records of each part
+   */
+  public long[] copy(RecordCopy records, LongConsumer progress) {
+    long[] rows = new long[ends.length];
+    Batch keys = new Batch(records.schema(), 1);
+    Place place = _ -> records.where();
+    long number = 0;
+    while (records.next(keys)) {
+      int part = chooser.part(keys, 0, number, place);
+      records.copyTo(part);
+      rows[part]++;
+      number++;
+      keys.clear();
+      if (number % SOME == 0) {
+        progress.accept(number);
+      }
+    }
+    records.finish();
+    return rows;
+  }
+
   /** What {@code writer} gets of rows of {@code schema}: slots beyond its own are left out. */
   private static Schema written(Schema schema, DataWriter writer) {
     int slots = Math.min(schema.slotCount(), writer.schema().slotCount());
@@ -282,7 +366,7 @@ public final class DataSplit {
     int begin = 0;
     int part = -1;
     for (int row = 0; row < batch.size(); row++) {
-      int next = chooser.part(batch, row, number + row);
+      int next = chooser.part(batch, row, number + row, DataSplit::rowOfData);
       if (next != part) {
         if (row > begin) {
           parts.get(part).appendRows(batch, begin, row);

@@ -152,6 +152,15 @@ final class CsvFile implements RowSource {
     return this;
   }
 
+  CsvInput input() {
+    return input;
+  }
+
+  /** The names of the columns, in order. */
+  List<String> header() {
+    return header;
+  }
+
   /** The columns of {@code file}, with what the first row holds if it is sound. */
   static List<FileColumn> columns(Path file, CsvOptions options) {
     try (CsvInput input = CsvInput.open(file, options)) {

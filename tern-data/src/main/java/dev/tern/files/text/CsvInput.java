@@ -55,6 +55,7 @@ final class CsvInput implements AutoCloseable {
   private int[] ends = new int[64];
   private boolean[] escaped = new boolean[64];
   private boolean blank;
+  private long comments;
   private String problem = "";
   private int problemAt;
 
@@ -145,6 +146,7 @@ final class CsvInput implements AutoCloseable {
       position = Math.min(record + length + 1, limit);
       record = position;
       line++;
+      comments++;
       if ((record == limit && !fill()) || (buffer[record] == MARK[0] && !passMarks())) {
         nextLine = line;
         return false;
@@ -492,6 +494,21 @@ final class CsvInput implements AutoCloseable {
   /** First byte of the current record. */
   int recordStart() {
     return record;
+  }
+
+  /** Where the current record ends, with the end of its line. */
+  int recordEnd() {
+    return position;
+  }
+
+  /** Bytes of the text up to the end of the current record, or to the first. */
+  long offset() {
+    return text.offset(position);
+  }
+
+  /** Lines passed over so far as comments. */
+  long comments() {
+    return comments;
   }
 
   /** Copies {@code [from, to)} of an {@link #escaped} field to {@code out} as it is meant. */

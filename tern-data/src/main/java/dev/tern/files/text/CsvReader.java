@@ -1,11 +1,14 @@
 package dev.tern.files.text;
 
+import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.Columns;
 import dev.tern.files.FileColumn;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.RecordCopy;
+import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileSequence;
 import dev.tern.internal.files.InputFiles;
 import dev.tern.internal.files.TextBytes;
@@ -77,6 +80,29 @@ public final class CsvReader {
         rows(wanted, options),
         policy.withThreads(1),
         (file, read) -> CsvFile.open(file, options, wanted, read, none, order).keep(kept));
+  }
+
+  /**
+   * Copies the records of {@code files} to new files: lines as they are written, each with an end.
+   * A new file begins as the first file does, up to the names of columns, so these options read it
+   * too. It is in the same encoding, and compressed by gzip if its name ends in {@code .gz}.
+   * Comments between records are left out. Of a record the number of its fields is checked and its
+   * key is read.
+   *
+   * @param key the column of the key, a feature or not; a row of {@link RecordCopy#next} has its
+   *     ids in the only slot
+   * @param policy what becomes of bad records
+   * @param parts the new files; none to read keys alone
+   * @throws DataException where files name other columns, or a column would be lost that stands in
+   *     the name of a folder alone
+   */
+  public static RecordCopy copy(
+      List<Path> files,
+      CsvOptions options,
+      Optional<SparseColumn> key,
+      ReadPolicy policy,
+      List<Path> parts) {
+    return CsvRecords.copy(files, options, key, policy, parts);
   }
 
   /** Reads files that {@code opener} opens, after a look into each that can be read twice. */

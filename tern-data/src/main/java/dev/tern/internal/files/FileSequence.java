@@ -104,7 +104,8 @@ public final class FileSequence extends PositionedReader {
     return open(new Rows(schema, Optional.empty()), files, rowCount, room, policy, opener);
   }
 
-  private static DataReader open(
+  /** As the other one, for files whose fields of text are read as {@code rows} says. */
+  public static DataReader open(
       Rows rows,
       List<Path> files,
       OptionalLong rowCount,
@@ -244,7 +245,7 @@ public final class FileSequence extends PositionedReader {
       int index = nextFile;
       nextFile++;
       try {
-        requireSameSize(index);
+        requireSize(files.get(index), sizes[index]);
         current = opener.open(files.get(index), this::report);
       } catch (DataException e) {
         if (stopping) {
@@ -256,13 +257,13 @@ public final class FileSequence extends PositionedReader {
     return current;
   }
 
-  /** A file that was cut or grew since the first look would have other rows without a sign. */
-  private void requireSameSize(int index) {
-    long bytes = bytes(files.get(index));
-    if (bytes != sizes[index] && Files.exists(files.get(index))) {
+  /** Refuses a file that was cut or grew since its size was {@code expected}: its rows differ. */
+  static void requireSize(Path file, long expected) {
+    long bytes = bytes(file);
+    if (bytes != expected && Files.exists(file)) {
       throw new DataException(
           "%s: got %s bytes, expected %s as there were before; the file changed while it was read, read it again"
-              .formatted(files.get(index), bytes, sizes[index]));
+              .formatted(file, bytes, expected));
     }
   }
 

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -167,6 +168,26 @@ public final class HivePath {
               : "a 64-bit integer; read the column as text, or set data.sparse.values: unsigned");
     }
     return new long[] {numbers.integer()};
+  }
+
+  /**
+   * Refuses to copy rows to {@code parts} where that loses a column.
+   *
+   * @param header columns that the file itself has
+   */
+  public void requireKept(Collection<String> header, List<Path> parts) {
+    for (String column : columns()) {
+      for (Path part : header.contains(column) ? List.<Path>of() : parts) {
+        Map<String, String> kept = of(part).values;
+        if (!text(column).equals(kept.get(column))) {
+          throw new DataException(
+              ("%s: got the column %s in the name of a folder alone, which rows in %s would lose;"
+                      + " write parts into a folder %s=%s, a split for each such folder, or"
+                      + " convert the rows (tern data convert)")
+                  .formatted(file, column, part, column, text(column)));
+        }
+      }
+    }
   }
 
   private DataException fault(String column, String expected) {

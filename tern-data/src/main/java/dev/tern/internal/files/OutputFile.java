@@ -25,6 +25,7 @@ public final class OutputFile implements TextOutput.Sink {
   private final FileChannel channel;
   private final List<Path> made;
   private long position;
+  private boolean complete;
   private boolean finished;
 
   private OutputFile(Path target, Path part, FileChannel channel, List<Path> made) {
@@ -113,21 +114,37 @@ public final class OutputFile implements TextOutput.Sink {
     }
   }
 
-  /** Makes the file appear under its name, replacing one that was there. */
   @Override
-  public void finish() {
+  public void complete() {
     requireUnfinished();
     try {
       channel.force(true);
       channel.close();
+      complete = true;
+    } catch (IOException e) {
+      throw incomplete(e);
+    }
+  }
+
+  private DataException incomplete(IOException e) {
+    return new DataException(
+        ("%s: got an error completing it (%s), expected room on the disk; free some or "
+                + "choose another place")
+            .formatted(target, DataException.reason(e)),
+        e);
+  }
+
+  /** Makes the file appear under its name, replacing one that was there. */
+  @Override
+  public void finish() {
+    if (finished || !complete) {
+      complete();
+    }
+    try {
       Files.move(part, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
       forceFolder();
     } catch (IOException e) {
-      throw new DataException(
-          ("%s: got an error completing it (%s), expected room on the disk; free some or "
-                  + "choose another place")
-              .formatted(target, DataException.reason(e)),
-          e);
+      throw incomplete(e);
     }
     finished = true;
   }
@@ -142,7 +159,7 @@ public final class OutputFile implements TextOutput.Sink {
   }
 
   private void requireUnfinished() {
-    if (finished || !channel.isOpen()) {
+    if (!channel.isOpen()) {
       throw new IllegalStateException(target + ": got a write after finish or close; open it anew");
     }
   }

@@ -25,30 +25,44 @@ final class RecodedInput extends InputStream {
   /** Encoded bytes that are not read yet; a character is 3 bytes at most. */
   private final ByteBuffer bytes = ByteBuffer.allocate(3 * CHARACTERS).flip();
 
+  private final Charset charset;
   private boolean ended;
 
-  private RecodedInput(Reader text) {
+  private RecodedInput(Reader text, Charset charset) {
     this.text = text;
+    this.charset = charset;
   }
 
   static RecodedInput open(InputStream in, Charset encoding) throws IOException {
     PushbackInputStream ahead = new PushbackInputStream(in, 2);
     byte[] first = ahead.readNBytes(2);
     ahead.unread(first);
-    // Without a byte order mark Java takes UTF-16 to be big-endian; most such files are not.
-    boolean little =
-        encoding.equals(StandardCharsets.UTF_16)
-            && first.length == 2
-            && first[0] != 0
-            && first[1] == 0;
-    Charset charset = little ? StandardCharsets.UTF_16LE : encoding;
+    Charset charset = encoding.equals(StandardCharsets.UTF_16) ? ordered(first) : encoding;
     return new RecodedInput(
         new InputStreamReader(
             ahead,
             charset
                 .newDecoder()
                 .onMalformedInput(CodingErrorAction.REPORT)
-                .onUnmappableCharacter(CodingErrorAction.REPORT)));
+                .onUnmappableCharacter(CodingErrorAction.REPORT)),
+        charset);
+  }
+
+  /**
+   * UTF-16 in the order of bytes that its first two tell: a byte order mark, which stays a
+   * character of the text, or an ASCII character.
+   */
+  private static Charset ordered(byte[] first) {
+    boolean little =
+        first.length == 2
+            && (first[1] == 0 && first[0] != 0
+                || first[0] == (byte) 0xFF && first[1] == (byte) 0xFE);
+    return little ? StandardCharsets.UTF_16LE : StandardCharsets.UTF_16BE;
+  }
+
+  /** What the text is written in; of UTF-16 the order of bytes, too. */
+  Charset charset() {
+    return charset;
   }
 
   @Override

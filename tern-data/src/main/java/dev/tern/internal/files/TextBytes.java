@@ -217,6 +217,16 @@ public final class TextBytes implements AutoCloseable {
     }
   }
 
+  /** Bytes of the text before {@code at}. */
+  public long offset(int at) {
+    return base + at;
+  }
+
+  /** What the file is written in; of UTF-16 the order of bytes, too. */
+  Charset charset() {
+    return in instanceof RecodedInput recoded ? recoded.charset() : encoding;
+  }
+
   /**
    * Moves the record that starts at {@code from} to the front and reads more behind it; false, and
    * nothing moves, at the end of the file. Without the mark of DOS the limit may come nearer.

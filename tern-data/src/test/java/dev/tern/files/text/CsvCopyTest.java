@@ -1,0 +1,461 @@
+package dev.tern.files.text;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.tern.base.DataException;
+import dev.tern.data.Batch;
+import dev.tern.files.DataSplit;
+import dev.tern.files.ReadPolicy;
+import dev.tern.files.RecordCopy;
+import dev.tern.files.SkippedRecords;
+import dev.tern.files.SparseColumn;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class CsvCopyTest {
+  private static final double[] HALVES = {1, 1};
+  private static final Optional<SparseColumn> NO_KEY = Optional.empty();
+
+  @TempDir Path temp;
+
+  private Path file(String name, String text) throws IOException {
+    return file(name, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private Path file(String name, byte[] bytes) throws IOException {
+    Path file = temp.resolve(name);
+    Files.createDirectories(file.getParent());
+    try (OutputStream plain = Files.newOutputStream(file);
+        OutputStream out = name.endsWith(".gz") ? new GZIPOutputStream(plain) : plain) {
+      out.write(bytes);
+    }
+    return file;
+  }
+
+  private static byte[] bytes(Path file) throws IOException {
+    try (InputStream plain = Files.newInputStream(file);
+        InputStream in = file.toString().endsWith(".gz") ? new GZIPInputStream(plain) : plain) {
+      return in.readAllBytes();
+    }
+  }
+
+  private static String text(Path file) throws IOException {
+    return new String(bytes(file), StandardCharsets.UTF_8);
+  }
+
+  private List<Path> parts(String... names) {
+    return Arrays.stream(names).map(temp::resolve).toList();
+  }
+
+  private static long[] copy(
+      List<Path> files, CsvOptions options, ReadPolicy policy, List<Path> parts) {
+    try (RecordCopy records = CsvReader.copy(files, options, NO_KEY, policy, parts)) {
+      return DataSplit.atRandom(HALVES, 1).copy(records, done -> {});
+    }
+  }
+
+  private static long[] copy(List<Path> files, List<Path> parts) {
+    return copy(files, CsvOptions.csv(), ReadPolicy.STRICT, parts);
+  }
+
+  private String[] byKey(Path file, SparseColumn key) throws IOException {
+    List<Path> parts = parts("p1.csv", "p2.csv");
+    try (RecordCopy records =
+        CsvReader.copy(
+            List.of(file), CsvOptions.csv(), Optional.of(key), ReadPolicy.STRICT, parts)) {
+      DataSplit.byKey(HALVES, 1, records.schema(), key.name()).copy(records, done -> {});
+    }
+    return new String[] {text(parts.get(0)), text(parts.get(1))};
+  }
+
+  private String[] byTime(Path file, String column) throws IOException {
+    Optional<SparseColumn> key = Optional.of(SparseColumn.time(column));
+    List<Path> files = List.of(file);
+    List<Path> parts = parts("p1.csv", "p2.csv");
+    DataSplit split;
+    try (RecordCopy times =
+        CsvReader.copy(files, CsvOptions.csv(), key, ReadPolicy.STRICT, List.of())) {
+      split = DataSplit.byTime(HALVES, times, done -> {});
+    }
+    try (RecordCopy records =
+        CsvReader.copy(files, CsvOptions.csv(), key, ReadPolicy.STRICT, parts)) {
+      split.copy(records, done -> {});
+    }
+    return new String[] {text(parts.get(0)), text(parts.get(1))};
+  }
+
+  /** Text of some notation: what files begin with, and their records, which begin with a number. */
+  private static final class RandomText {
+    final SplittableRandom random;
+    final Charset charset;
+    final CsvOptions options;
+    final String delimiter;
+    final boolean returns;
+    String head = "";
+    final List<String> records = new ArrayList<>();
+
+    RandomText(long seed) {
+      random = new SplittableRandom(seed);
+      charset =
+          one(
+              StandardCharsets.UTF_8,
+              StandardCharsets.UTF_8,
+              StandardCharsets.ISO_8859_1,
+              StandardCharsets.UTF_16LE,
+              StandardCharsets.UTF_16);
+      delimiter = one(",", ",", "\t", "||", ";");
+      returns = random.nextBoolean();
+      CsvOptions.Escapes escapes =
+          random.nextInt(4) == 0 ? CsvOptions.Escapes.ANYWHERE : CsvOptions.Escapes.NONE;
+      int skipped = random.nextInt(3);
+      String comment = one("", "#");
+      boolean named = random.nextBoolean();
+      options =
+          new CsvOptions(
+              delimiter,
+              named ? List.of() : List.of("n", "a", "b"),
+              random.nextBoolean(),
+              true,
+              escapes,
+              new TextOptions(skipped, comment, charset));
+      head = "what \"ever\u00e9" + end();
+      head = head.repeat(skipped);
+      head += named ? "n" + delimiter + "\"a\"" + delimiter + "b" + end() : "";
+    }
+
+    @SafeVarargs
+    final <T> T one(T... of) {
+      return of[random.nextInt(of.length)];
+    }
+
+    String end() {
+      return returns ? "\r\n" : "\n";
+    }
+
+    String field() {
+      String escape = options.escapes() == CsvOptions.Escapes.ANYWHERE ? "a\\\\b" : "a\\b";
+      return one(
+          "",
+          "x",
+          " spaced ",
+          "\"q\"\"q\"",
+          "\"two\r\nlines\"",
+          "\"\n\"",
+          "\u00fcml",
+          "1e3",
+          "\"# no comment\"",
+          "100000001",
+          escape,
+          "\"" + delimiter + "\"",
+          "-0",
+          "'",
+          "\u00a0");
+    }
+
+    /** The text of one more file, of which the records are noted. */
+    byte[] file(int firstNumber, boolean marked) throws IOException {
+      StringBuilder text = new StringBuilder(head);
+      int count = random.nextInt(40);
+      for (int i = 0; i < count; i++) {
+        if (!options.text().comment().isEmpty() && random.nextInt(6) == 0) {
+          text.append("# a \"comment").append(end());
+        }
+        boolean ends = i < count - 1 || random.nextBoolean();
+        String record =
+            (firstNumber + i) + delimiter + field() + delimiter + field() + (ends ? end() : "");
+        records.add(record);
+        text.append(record);
+      }
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      bytes.write(marked ? mark() : new byte[0]);
+      bytes.write(encoded(text.toString()));
+      return bytes.toByteArray();
+    }
+
+    byte[] mark() {
+      return charset.equals(StandardCharsets.ISO_8859_1) ? new byte[0] : encoded("\ufeff");
+    }
+
+    byte[] encoded(String text) {
+      // Java's UTF_16 would put a mark before each text.
+      return text.getBytes(
+          charset.equals(StandardCharsets.UTF_16) ? StandardCharsets.UTF_16BE : charset);
+    }
+  }
+
+  @Test
+  void theBytesOfThePartsInterleaveToTheBytesOfTheInput() throws IOException {
+    for (long seed = 0; seed < 150; seed++) {
+      RandomText text = new RandomText(seed);
+      boolean marked = text.charset.equals(StandardCharsets.UTF_16) || text.random.nextBoolean();
+      List<Path> files = new ArrayList<>();
+      int count = text.random.nextInt(1, 4);
+      for (int f = 0; f < count; f++) {
+        String name = seed + "/" + f + ".csv" + (text.random.nextBoolean() ? ".gz" : "");
+        files.add(file(name, text.file(1000 * (f + 1), marked)));
+      }
+      List<Path> parts = parts(seed + "/p1.csv.gz", seed + "/p2.csv", seed + "/p3.csv");
+      long[] rows;
+      try (RecordCopy records =
+          CsvReader.copy(files, text.options, NO_KEY, ReadPolicy.STRICT, parts)) {
+        rows = DataSplit.atRandom(new double[] {3, 2, 1}, seed).copy(records, done -> {});
+      }
+      requireInterleaved(text, marked, parts, rows);
+    }
+  }
+
+  private static void requireInterleaved(
+      RandomText text, boolean marked, List<Path> parts, long[] rows) throws IOException {
+    byte[][] bytes = new byte[parts.size()][];
+    int[] at = new int[parts.size()];
+    boolean[] open = new boolean[parts.size()];
+    byte[] mark = marked ? text.mark() : new byte[0];
+    for (int p = 0; p < bytes.length; p++) {
+      bytes[p] = bytes(parts.get(p));
+      at[p] = pass(bytes[p], pass(bytes[p], 0, mark), text.encoded(text.head));
+    }
+    for (String record : text.records) {
+      byte[] wanted = text.encoded(record);
+      int found = -1;
+      for (int p = 0; p < bytes.length && found < 0; p++) {
+        int from = at[p];
+        if (open[p]) {
+          from +=
+              startsWith(bytes[p], from, text.encoded("\r\n"))
+                  ? text.encoded("\r\n").length
+                  : text.encoded("\n").length;
+        }
+        if (startsWith(bytes[p], from, wanted)) {
+          found = p;
+          at[p] = from + wanted.length;
+          open[p] = !record.endsWith("\n");
+        }
+      }
+      assertThat(found).as(record + " " + text.options).isNotNegative();
+      rows[found]--;
+    }
+    for (int p = 0; p < bytes.length; p++) {
+      assertThat(at[p]).isEqualTo(bytes[p].length);
+      assertThat(rows[p]).isZero();
+    }
+  }
+
+  private static int pass(byte[] bytes, int at, byte[] wanted) {
+    assertThat(startsWith(bytes, at, wanted)).isTrue();
+    return at + wanted.length;
+  }
+
+  private static boolean startsWith(byte[] bytes, int at, byte[] wanted) {
+    return at + wanted.length <= bytes.length
+        && Arrays.equals(bytes, at, at + wanted.length, wanted, 0, wanted.length);
+  }
+
+  @Test
+  void recordsLongerThanTheBufferAreCopiedWhole() throws IOException {
+    StringBuilder text = new StringBuilder("y,a\n");
+    for (int i = 0; i < 40; i++) {
+      text.append(i).append(",\"").append("long\n".repeat(20_000 + i)).append("\"\n");
+    }
+    List<Path> parts = parts("p1.csv");
+    try (RecordCopy records =
+        CsvReader.copy(
+            List.of(file("a.csv", text.toString())),
+            CsvOptions.csv(),
+            NO_KEY,
+            ReadPolicy.STRICT,
+            parts)) {
+      DataSplit.atRandom(new double[] {1}, 1).copy(records, done -> {});
+    }
+    assertThat(text(parts.getFirst())).isEqualTo(text.toString());
+  }
+
+  @Test
+  void sameNumbersGoToTheSamePartsAsConvertedRows() throws IOException {
+    StringBuilder text = new StringBuilder("y,user\n");
+    for (int i = 0; i < 200; i++) {
+      text.append(i % 2).append(",u").append(i % 17).append('\n');
+    }
+    Path file = file("a.csv", text.toString());
+    copy(List.of(file), parts("p1.csv", "p2.csv"));
+    List<String> lines = text.toString().lines().toList();
+    List<String> first = new ArrayList<>(List.of(lines.getFirst()));
+    for (int i = 0; i < 200; i++) {
+      if (new SplittableRandom(1 + i * 0x9E3779B97F4A7C15L).nextDouble() < 0.5) {
+        first.add(lines.get(i + 1));
+      }
+    }
+    assertThat(text(temp.resolve("p1.csv")).lines().toList()).isEqualTo(first);
+  }
+
+  @Test
+  void anyColumnMayBeTheKeyAndOtherFieldsMayHoldAnything() throws IOException {
+    StringBuilder text = new StringBuilder("rating,who,n\n");
+    for (int i = 0; i < 100; i++) {
+      text.append("no number,\"u\"\"").append(i % 9).append("\",").append(i % 7).append('\n');
+    }
+    Path file = file("a.csv", text.toString());
+    String[] byText = byKey(file, SparseColumn.text("who"));
+    for (int user = 0; user < 9; user++) {
+      String name = "u\"\"" + user;
+      assertThat(byText[0].contains(name)).isNotEqualTo(byText[1].contains(name));
+    }
+    byKey(file, SparseColumn.id("n"));
+    assertThatThrownBy(() -> byKey(file, SparseColumn.text("whom")))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("got no column whom");
+  }
+
+  @Test
+  void rowsWithoutTheKeyAreAnErrorThatNamesTheLine() throws IOException {
+    Path file = file("a.csv", "y,n\n1,2\n1,\n");
+    assertThatThrownBy(() -> byKey(file, SparseColumn.id("n")))
+        .hasMessage(
+            file
+                + ": line 3, byte 8: got 0 values of column n, by which rows are split, expected"
+                + " one; fill the column or leave such rows out");
+    assertThatThrownBy(() -> byTime(file, "n"))
+        .hasMessageStartingWith(file + ": line 3, byte 8: got 0 values of column n,");
+    assertThat(temp.resolve("p1.csv")).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "2026-01-31T08:30:00Z 2026-01-31T08:30:00.001Z",
+        "9007199254740993 9007199254740994",
+        "-1.5 -1.25",
+        "20260130 2026-01-31T00:00:00"
+      })
+  void earlierRecordsGoToTheFirstPart(String times) throws IOException {
+    String early = times.split(" ")[0];
+    String late = times.split(" ")[1];
+    Path file = file("a.csv", "t,x\n%s,1\n%s,2\n%s,3\n%s,4\n".formatted(late, early, late, early));
+    boolean mixed = early.length() == 8;
+    if (mixed) {
+      assertThatThrownBy(() -> byTime(file, "t")).hasMessageContaining("line 3, byte 26, column t");
+      return;
+    }
+    String[] parts = byTime(file, "t");
+    assertThat(parts[0]).isEqualTo("t,x\n%s,2\n%s,4\n".formatted(early, early));
+    assertThat(parts[1]).isEqualTo("t,x\n%s,1\n%s,3\n".formatted(late, late));
+  }
+
+  @Test
+  void badRecordsAreLeftOutOfAllPartsAndCounted() throws IOException {
+    Path file = file("a.csv", "y,a\n1,ok\n1,2,3\n\n1,x\"y\n1,fine\n");
+    List<Path> parts = parts("p1.csv", "p2.csv");
+    assertThatThrownBy(() -> copy(List.of(file), parts))
+        .hasMessageContaining("line 3, byte 9: got 3 fields, expected 2");
+    assertThat(parts).noneMatch(Files::exists);
+    SkippedRecords skipped = new SkippedRecords(3);
+    long[] rows =
+        copy(List.of(file), CsvOptions.csv(), ReadPolicy.STRICT.withFaults(skipped), parts);
+    assertThat(rows[0] + rows[1]).isEqualTo(2);
+    assertThat(skipped.count()).isEqualTo(3);
+    assertThat(text(parts.get(0)) + text(parts.get(1))).contains("1,ok\n", "1,fine\n");
+  }
+
+  @Test
+  void aDamagedFileLeavesNoPart() throws IOException {
+    byte[] text = "y,a\n1,2\n".repeat(5000).getBytes(StandardCharsets.UTF_8);
+    Path file = file("a.csv.gz", text);
+    byte[] packed = Files.readAllBytes(file);
+    Files.write(file, Arrays.copyOf(packed, packed.length - 9));
+    List<Path> parts = parts("new/p1.csv", "new/p2.csv");
+    ReadPolicy skipping = ReadPolicy.STRICT.withFaults(new SkippedRecords(100));
+    for (ReadPolicy policy : List.of(ReadPolicy.STRICT, skipping)) {
+      assertThatThrownBy(() -> copy(List.of(file), CsvOptions.csv(), policy, parts))
+          .hasMessageContaining("gzip member 1");
+    }
+    try (Stream<Path> files = Files.list(temp)) {
+      assertThat(files).containsExactly(file);
+    }
+  }
+
+  @Test
+  void aLaterFileMustNameTheSameColumns() throws IOException {
+    Path one = file("1.csv", "y,a\n1,2\n");
+    Path two = file("2.csv", "a,y\n1,2\n");
+    Path quoted = file("3.csv", "\"y\",a\n3,4\n");
+    List<Path> parts = parts("p1.csv", "p2.csv");
+    assertThatThrownBy(() -> copy(List.of(one, two), parts))
+        .hasMessageStartingWith(two + ": got the columns [a, y], expected [y, a] as in " + one);
+    assertThat(parts).noneMatch(Files::exists);
+    long[] rows = copy(List.of(one, quoted), parts);
+    assertThat(rows[0] + rows[1]).isEqualTo(2);
+  }
+
+  @Test
+  void commentsBetweenRecordsAreLeftOutAndCounted() throws IOException {
+    TextOptions lines = TextOptions.DEFAULT.withComment("#").withSkippedLines(1);
+    Path file = file("a.csv", "first\n# about\ny,a\n# \"one\n1,2\n# two\n# three\n3,4\n# end");
+    List<Path> parts = parts("p1.csv", "p2.csv");
+    try (RecordCopy records =
+        CsvReader.copy(
+            List.of(file), CsvOptions.csv().withText(lines), NO_KEY, ReadPolicy.STRICT, parts)) {
+      DataSplit.atRandom(HALVES, 2).copy(records, done -> {});
+      assertThat(records.comments()).isEqualTo(4);
+    }
+    for (Path part : parts) {
+      assertThat(text(part)).startsWith("first\n# about\ny,a\n").doesNotContain("one", "three");
+    }
+  }
+
+  @Test
+  void aColumnInTheNameOfAFolderIsNotLost() throws IOException {
+    Path file = file("day=3/city=a%3Ab/1.csv", "y,city\n1,2\n");
+    Path outside = temp.resolve("p.csv");
+    assertThatThrownBy(() -> copy(List.of(file), List.of(outside)))
+        .hasMessageStartingWith(
+            file + ": got the column day in the name of a folder alone, which rows in " + outside);
+    Path inside = temp.resolve("parts/day=3/p1.csv");
+    Path other = temp.resolve("day=3/city=a%3Ab/p2.csv");
+    copy(List.of(file), List.of(inside, other));
+    assertThat(inside).exists();
+    assertThatThrownBy(() -> copy(List.of(file), List.of(inside, temp.resolve("day=4/p.csv"))))
+        .hasMessageContaining("got the column day in the name of a folder alone");
+  }
+
+  @Test
+  void aFileThatChangesMeanwhileIsAnError() throws IOException {
+    Path file = file("a.csv", "y,a\n1,2\n");
+    try (RecordCopy records =
+        CsvReader.copy(
+            List.of(file), CsvOptions.csv(), NO_KEY, ReadPolicy.STRICT, parts("p1.csv"))) {
+      Files.writeString(file, "y,a\n1,2\n3,4\n");
+      Batch keys = new Batch(records.schema(), 1);
+      assertThatThrownBy(() -> records.next(keys)).hasMessageContaining("the file changed");
+    }
+  }
+
+  @Test
+  void aRecordThatIsNotCopiedIsNoCompleteCopy() throws IOException {
+    Path file = file("a.csv", "y,a\n1,2\n");
+    try (RecordCopy records =
+        CsvReader.copy(
+            List.of(file), CsvOptions.csv(), NO_KEY, ReadPolicy.STRICT, parts("p1.csv"))) {
+      assertThat(records.next(new Batch(records.schema(), 1))).isTrue();
+      assertThatThrownBy(records::finish).isInstanceOf(IllegalStateException.class);
+    }
+    assertThat(temp.resolve("p1.csv")).doesNotExist();
+  }
+}
