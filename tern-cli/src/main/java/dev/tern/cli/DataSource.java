@@ -226,15 +226,9 @@ final class DataSource {
   RecordCopy copy(List<Path> paths, Optional<SparseColumn> key, List<Path> parts) {
     List<Path> files = InputFiles.of(files(paths), kind());
     InputFiles.requireOnce(files);
-    return CsvReader.copy(files, FileOptions.csv(config), key, policy, parts);
-  }
-
-  /** The ids in {@code column} as configured, else its texts. */
-  SparseColumn key(String column) {
-    return columns().sparse().stream()
-        .filter(named -> named.name().equals(column))
-        .findFirst()
-        .orElseGet(() -> SparseColumn.text(column));
+    return config.format().equals("csv")
+        ? CsvReader.copy(files, FileOptions.csv(config), key, policy, parts)
+        : LibsvmReader.copy(files, FileOptions.libsvm(config), key, policy, parts);
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.FileOptions;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
@@ -41,6 +42,8 @@ import picocli.CommandLine.Spec;
       "    --config rows.yaml --by time --column day"
     })
 final class SplitCommand implements Callable<Integer> {
+  private static final List<String> COPIED = List.of("csv", "libsvm", "libffm");
+
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private DataOptions data = new DataOptions();
 
@@ -100,20 +103,26 @@ final class SplitCommand implements Callable<Integer> {
 
   /** Whether records can go to the parts as they are: formats are the same, options are none. */
   private boolean copies(List<Part> files, DataConfig config) {
-    boolean namedForTabs = DataOptions.isTabbed(config.train().getFirst());
-    boolean tabs = config.csv().delimiter().equals("\t");
-    return config.format().equals("csv")
+    return COPIED.contains(config.format())
         && files.stream()
             .allMatch(part ->
                 part.format().equals(config.format())
                     && !write.asksFor(part.format())
-                    && (DataOptions.isTabbed(part.file()) ? tabs : !namedForTabs));
+                    && (!part.format().equals("csv") || hasDelimiter(part.file(), config)));
+  }
+
+  /** Whether the name of {@code part} asks for the fields of the input, between TABs or not. */
+  private static boolean hasDelimiter(Path part, DataConfig config) {
+    return DataOptions.isTabbed(part)
+        ? config.csv().delimiter().equals("\t")
+        : !DataOptions.isTabbed(config.train().getFirst());
   }
 
   private long[] copy(List<Part> files, DataConfig config) {
     DataSource source = DataSource.of(config);
     Optional<SparseColumn> key =
-        by.equals("time") ? column.map(SparseColumn::time) : column.map(source::key);
+        column.map(name ->
+            by.equals("time") ? FileOptions.time(config, name) : FileOptions.key(config, name));
     List<Path> targets = files.stream().map(Part::file).toList();
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         RecordCopy records = source.copy(config.train(), key, targets)) {

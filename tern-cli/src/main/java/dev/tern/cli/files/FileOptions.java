@@ -1,9 +1,12 @@
 package dev.tern.cli.files;
 
+import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.files.SparseColumn;
 import dev.tern.files.parquet.ParquetOptions;
 import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.LibsvmOptions;
+import java.util.List;
 
 /** How the files that a configuration describes are written down, as readers are told. */
 public final class FileOptions {
@@ -31,5 +34,48 @@ public final class FileOptions {
 
   public static ParquetOptions parquet(DataConfig config) {
     return ParquetOptions.DEFAULT.withLargestPage(config.parquet().largestPage());
+  }
+
+  /**
+   * What a column is as a key: the ids that are configured, else its texts.
+   *
+   * @throws ConfigException where no row has such a column
+   */
+  public static SparseColumn key(DataConfig config, String column) {
+    for (DataConfig.Sparse group : config.sparse()) {
+      if (group.columns().contains(column)) {
+        return new SparseColumn(column, group.values(), group.separator());
+      }
+    }
+    return SparseColumn.text(place(config, column));
+  }
+
+  /** A column by whose times or numbers rows are split. */
+  public static SparseColumn time(DataConfig config, String column) {
+    return SparseColumn.time(place(config, column));
+  }
+
+  /** The name of {@code column} for readers of its format. */
+  private static String place(DataConfig config, String column) {
+    List<String> names = config.libsvm().names();
+    boolean dense = config.dense().stream().anyMatch(group -> group.columns().contains(column));
+    boolean slot = config.sparse().stream().anyMatch(group -> group.columns().contains(column));
+    return switch (config.format()) {
+      case "libffm" -> {
+        int number = names.indexOf(column);
+        String field = number < 0 ? column : Integer.toString(number);
+        // A field that is a number is the feature of its own number.
+        yield dense && column.indexOf(':') < 0 ? field + ":" + field : column;
+      }
+      case "libsvm" -> {
+        if (!slot && !column.matches("qid|features|[0-9]+") && !names.contains(column)) {
+          throw new ConfigException(
+              "--column: got %s, expected qid, features or a feature's number or name (data.columns); give one"
+                  .formatted(column));
+        }
+        yield column;
+      }
+      default -> column;
+    };
   }
 }

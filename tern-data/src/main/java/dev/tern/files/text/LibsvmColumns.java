@@ -70,6 +70,26 @@ final class LibsvmColumns {
     }
   }
 
+  /**
+   * Field and feature of a column alone.
+   *
+   * @param slot whether it is all of a field, with any feature
+   */
+  static long[] place(String name, boolean slot, LibsvmOptions options) {
+    if (!options.fields() && (slot || name.equals(LibsvmOptions.QUERY))) {
+      return new long[] {0, 0};
+    }
+    Slot ids = Slot.ragged(name);
+    LibsvmColumns found =
+        new LibsvmColumns(
+            new Schema(
+                List.of(), slot ? List.of() : List.of(name), slot ? List.of(ids) : List.of()),
+            options);
+    return slot
+        ? new long[] {found.slotFields[0], 0}
+        : new long[] {found.denseFields[0], found.denseFeatures[0]};
+  }
+
   private void findDense(int column, String name) {
     int colon = options.names().contains(name) ? -1 : name.lastIndexOf(':');
     if (!options.fields()) {

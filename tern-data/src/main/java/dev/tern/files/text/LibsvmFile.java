@@ -89,7 +89,7 @@ final class LibsvmFile implements RowSource {
   private void readRow(Batch batch) {
     int end = input.end();
     if (input.start() == end) {
-      throw fault(end, "got an empty line, expected a label and features; remove the line");
+      throw emptyLine(input);
     }
     row++;
     ids = 0;
@@ -112,6 +112,13 @@ final class LibsvmFile implements RowSource {
     }
   }
 
+  /** The fault of the line that {@code input} is at. */
+  static DataException emptyLine(LineInput input) {
+    return new DataException(
+        input.where(input.end())
+            + ": got an empty line, expected a label and features; remove the line");
+  }
+
   private int skipSpaces(int from, int end) {
     byte[] bytes = input.bytes();
     int p = from;
@@ -131,7 +138,7 @@ final class LibsvmFile implements RowSource {
     return p;
   }
 
-  private static boolean endsWord(byte value) {
+  static boolean endsWord(byte value) {
     return value <= '#'
         && (value == ' ' || value == '\t' || value == '\n' || value == '\r' || value == '#');
   }

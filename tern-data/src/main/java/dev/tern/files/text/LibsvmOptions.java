@@ -121,6 +121,11 @@ public record LibsvmOptions(
     return withNames(numbers ? List.of() : all);
   }
 
+  /** Whether {@code name} is a feature's number or name, without fields. */
+  boolean isFeature(String name) {
+    return name.matches(NUMBER) || names.contains(name);
+  }
+
   /** Opens the lines of {@code file} that may be records. */
   LineInput lines(Path file) {
     return LineInput.open(file, text.encoding(), text.skipLines());

@@ -5,12 +5,14 @@ import dev.tern.data.Schema;
 import dev.tern.files.Columns;
 import dev.tern.files.FileColumn;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.RecordCopy;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileSequence;
 import dev.tern.internal.files.InputFiles;
 import dev.tern.internal.files.TextBytes;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -68,6 +70,28 @@ public final class LibsvmReader {
         OptionalLong.empty(),
         policy,
         (file, faults) -> LibsvmFile.open(file, options, wanted, found, policy.withFaults(faults)));
+  }
+
+  /**
+   * Copies the lines of {@code files} to new files as they are written, with their weights, queries
+   * and comments, each with an end. A new file begins as the first file does, where lines are
+   * skipped, is in the same encoding, and compressed by gzip if its name ends in {@code .gz}. Lines
+   * of comments alone are left out.
+   *
+   * @param key the query, {@code qid}; a feature, whose value is the key; or all ids of a field, or
+   *     without fields of the line, under any other name. {@link SparseColumn.Values#TIME} takes
+   *     these as numbers or times. A row of {@link RecordCopy#next} has them in the only slot
+   * @param policy what becomes of bad records
+   * @param parts the new files; none to read keys alone
+   * @throws IllegalArgumentException where the notation has no such key
+   */
+  public static RecordCopy copy(
+      List<Path> files,
+      LibsvmOptions options,
+      Optional<SparseColumn> key,
+      ReadPolicy policy,
+      List<Path> parts) {
+    return LibsvmRecords.copy(files, options, key, policy, parts);
   }
 
   private static void requireIds(Columns columns) {

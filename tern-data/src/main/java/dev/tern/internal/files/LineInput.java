@@ -19,6 +19,7 @@ public final class LineInput implements AutoCloseable {
   private int end;
   private long line;
   private long nextLine;
+  private long comments;
 
   private LineInput(TextBytes text, int skipped) {
     this.text = text;
@@ -54,7 +55,9 @@ public final class LineInput implements AutoCloseable {
     while (advance()) {
       if (start == end) {
         emptyLine = line;
-      } else if (buffer[start] != '#') {
+      } else if (buffer[start] == '#') {
+        comments++;
+      } else {
         if (emptyLine != 0) {
           position = record;
           nextLine = line;
@@ -140,6 +143,26 @@ public final class LineInput implements AutoCloseable {
   /** Where the current line ends, spaces at its end left out. */
   public int end() {
     return end;
+  }
+
+  /** First byte of the current line. */
+  public int recordStart() {
+    return record;
+  }
+
+  /** Where the current line ends, with what ends it. */
+  public int recordEnd() {
+    return position;
+  }
+
+  /** Bytes of the text up to the end of the current line, or to the first. */
+  public long offset() {
+    return text.offset(position);
+  }
+
+  /** Lines passed over so far as comments. */
+  public long comments() {
+    return comments;
   }
 
   /** File, line and byte offset of a position in the buffer, for messages. */
