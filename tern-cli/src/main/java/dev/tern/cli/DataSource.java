@@ -226,9 +226,12 @@ final class DataSource {
   RecordCopy copy(List<Path> paths, Optional<SparseColumn> key, List<Path> parts) {
     List<Path> files = InputFiles.of(files(paths), kind());
     InputFiles.requireOnce(files);
-    return config.format().equals("csv")
-        ? CsvReader.copy(files, FileOptions.csv(config), key, policy, parts)
-        : LibsvmReader.copy(files, FileOptions.libsvm(config), key, policy, parts);
+    return switch (config.format()) {
+      case "csv" -> CsvReader.copy(files, FileOptions.csv(config), key, policy, parts);
+      case "norm" -> NormReader.copy(files, normOptions(), key, policy, parts);
+      case "raw" -> RawReader.copy(files, rawOptions(), key, policy, parts);
+      default -> LibsvmReader.copy(files, FileOptions.libsvm(config), key, policy, parts);
+    };
   }
 
   /**

@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
       "    --config rows.yaml --by time --column day"
     })
 final class SplitCommand implements Callable<Integer> {
-  private static final List<String> COPIED = List.of("csv", "libsvm", "libffm");
+  private static final List<String> COPIED = List.of("csv", "libsvm", "libffm", "norm", "raw");
 
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private DataOptions data = new DataOptions();

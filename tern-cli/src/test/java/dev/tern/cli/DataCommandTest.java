@@ -166,6 +166,40 @@ final class DataCommandTest {
     assertThat(Files.readString(Path.of(csvPart))).isEqualTo("y\ta\tc\nyes\t1.0\t\n");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "norm, random, C, '--keys u32 --check none', 64, 'data.train='",
+    "norm, key, slot0, '--keys u32', 69, 'data.train='",
+    "raw, key, c, '--keys u32', 0, 'data.key_type=u32'",
+    "raw, time, a, '--keys i64', 0, 'data.key_type=i64'",
+    "libsvm, time, 1, '', 0, 'data.id_values=weight'",
+    "libffm, key, 1, '', 0, 'data.train='"
+  })
+  void splitsOfEveryFormatHaveTheBytesOfTheirInput(
+      String format, String by, String column, String form, int head, String read)
+      throws IOException {
+    Files.writeString(csv, "y,a,c\n1,30,7\n0,10,8\n0,20,7\n1,40,9\n");
+    Path whole = temp.resolve("rows." + format);
+    List<String> options = new ArrayList<>(List.of("--set", "data.sparse.encode=id"));
+    options.addAll(form.isEmpty() ? List.of() : List.of(form.split(" ")));
+    Result converted = convert(csv, whole, options.toArray(String[]::new));
+    assertThat(converted.code()).as(converted.err()).isZero();
+    List<String> all = new ArrayList<>(List.of("data", "split", whole.toString(), "--by", by));
+    all.addAll(by.equals("random") ? List.of() : List.of("--column", column));
+    Path one = temp.resolve("one." + format);
+    Path two = temp.resolve("two." + format);
+    all.addAll(List.of("--part", one + "=1", "--part", two + "=1"));
+    if (format.equals("raw")) {
+      all.addAll(List.of("--set", LABEL, "--set", DENSE, "--set", SPARSE));
+    }
+    if (!read.endsWith("train=")) {
+      all.addAll(List.of("--set", read));
+    }
+    Result result = tern(all.toArray(String[]::new));
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(Files.size(one) + Files.size(two)).isEqualTo(Files.size(whole) + head);
+  }
+
   @Test
   void splitTellsOfCommentsThatItLeavesOut() throws IOException {
     Files.writeString(csv, "y,a,c\n# one\n1,2,\n# two\n");

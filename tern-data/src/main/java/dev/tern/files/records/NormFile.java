@@ -27,6 +27,10 @@ final class NormFile implements RowSource {
   private long record;
   private long recordStart;
   private final UniformRows block;
+
+  /** Whether dense numbers and counts of keys may be any. */
+  private boolean anyValue;
+
   private @Nullable DataException badValue;
   private @Nullable String hint;
 
@@ -72,9 +76,41 @@ final class NormFile implements RowSource {
     }
   }
 
+  /** Has records pass whose dense numbers or counts of keys are not those of {@link #schema}. */
+  NormFile takingAnyValue() {
+    anyValue = true;
+    return this;
+  }
+
+  Schema schema() {
+    return schema;
+  }
+
+  BinaryInput input() {
+    return in;
+  }
+
+  /** Where the record last read begins; it ends where the input is. */
+  long recordStart() {
+    return recordStart;
+  }
+
+  /** File, record and byte of the record last read, for messages. */
+  String whereRead() {
+    return file + ": record " + record + ", byte " + recordStart;
+  }
+
+  /** The fault of a record of more bytes than memory can hold in one piece. */
+  DataException tooLong(long bytes) {
+    return new DataException(
+        "%s: got a record of %s bytes, expected at most %s; leave it out"
+            .formatted(whereRead(), bytes, BinaryInput.MAX_CONTIGUOUS));
+  }
+
   @Override
   public void fill(Batch batch, int limit) {
     while (batch.size() < limit && record < header.records()) {
+      recordStart = in.offset();
       int count = alike(limit - batch.size(), header.check() == NormCheck.SUM);
       if (count > 0 && block.append(batch, in.bytes(), in.position(), count)) {
         in.seek(in.offset() + (long) count * block.stride);
@@ -215,7 +251,7 @@ final class NormFile implements RowSource {
     int first = batch.size() * dense;
     for (int i = 0; i < dense; i++) {
       float number = in.readFloat();
-      if (Float.isInfinite(number) && badValue == null) {
+      if (Float.isInfinite(number) && badValue == null && !anyValue) {
         badValue = infinite(number, i);
       }
       numbers[first + i] = number;
@@ -243,7 +279,7 @@ final class NormFile implements RowSource {
   private void readSlot(Batch batch, int slot, long end) {
     int left = keyCount(end);
     int hotness = schema.slots().get(slot).hotness();
-    if (hotness != 0 && left != hotness && badValue == null) {
+    if (hotness != 0 && left != hotness && badValue == null && !anyValue) {
       badValue =
           fault(
               in.offset() - 4,

@@ -134,6 +134,23 @@ record NormHeader(NormCheck check, long records, int labels, int dense, int slot
     }
   }
 
+  /** Puts a header as it lies in a file, but with another number of records. */
+  static void putRecords(byte[] header, long records, RecordBuffer buffer) {
+    int frame = header.length == FRAMED_BYTES ? Integer.BYTES : 0;
+    int start = buffer.size() + frame;
+    buffer.putBytes(header, 0, frame + Long.BYTES);
+    buffer.putLong(records);
+    buffer.putBytes(header, frame + 2 * Long.BYTES, frame + BYTES);
+    if (frame > 0) {
+      buffer.putByte(buffer.sum(start));
+    }
+  }
+
+  /** Bytes of the header in a file. */
+  int bytes() {
+    return check == NormCheck.SUM ? FRAMED_BYTES : BYTES;
+  }
+
   /** Bytes of labels and dense numbers in a record. */
   int fixedBytes() {
     return 4 * (labels + dense);

@@ -5,11 +5,15 @@ import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.files.KeyType;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.RecordCopy;
+import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.BinaryInput;
+import dev.tern.internal.files.FileCopy;
 import dev.tern.internal.files.FileList;
 import dev.tern.internal.files.FileSequence;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,6 +73,80 @@ public final class NormReader {
                 schema,
                 keys,
                 policy.withFaults(faults)));
+  }
+
+  /**
+   * Copies the records of {@code files} to new files as they are, with their checksums if they have
+   * any. A new file has the header of the first file, but with the number of its own records.
+   *
+   * @param key a slot; or with {@link SparseColumn.Values#TIME} a dense column or a slot, whose ids
+   *     are then signed numbers. A row of {@link RecordCopy#next} has them in the only slot
+   * @param policy what becomes of bad records
+   * @param parts the new files; none to read keys alone
+   * @throws IllegalArgumentException where there is no such column
+   */
+  public static RecordCopy copy(
+      List<Path> files,
+      NormOptions options,
+      Optional<SparseColumn> key,
+      ReadPolicy policy,
+      List<Path> parts) {
+    List<NormHeader> headers = new ArrayList<>();
+    Map<Path, NormHeader> known = new HashMap<>();
+    long[] rows = {0};
+    List<Path> sound =
+        FileSequence.sound(
+            FileList.expand(FileSequence.requireFiles(files)),
+            policy,
+            file -> {
+              NormHeader header = header(file, headers, options, ReadPolicy.STRICT);
+              requireCheck(file, header, headers);
+              rows[0] = FileSequence.addRows(file, rows[0], header.records());
+              headers.add(header);
+              known.put(file, header);
+            });
+    NormHeader first = headers.getFirst();
+    Schema schema = options.schema().orElseGet(first::unnamed);
+    RecordKey place = RecordKey.of(key, schema);
+    ReadPolicy unlabelled = policy.withoutLabels();
+    Schema read = unlabelled.delivered(schema);
+    KeyType keys = options.keys().or(() -> detect(sound, unlabelled)).orElse(KeyType.I64);
+    byte[] head = bytes(sound.getFirst(), first.bytes());
+    return new FileCopy(
+            RecordKey.schema(key),
+            sound,
+            OptionalLong.of(rows[0]),
+            policy.faults(),
+            (file, faults) ->
+                new NormRecords(
+                    NormFile.open(
+                            file,
+                            Objects.requireNonNull(known.get(file)),
+                            read,
+                            keys,
+                            unlabelled.withFaults(faults))
+                        .takingAnyValue(),
+                    place))
+        .to(parts, part -> new RecordPart(part, head));
+  }
+
+  private static void requireCheck(Path file, NormHeader header, List<NormHeader> before) {
+    if (!before.isEmpty() && before.getFirst().check() != header.check()) {
+      boolean sums = header.check() == NormCheck.SUM;
+      throw new DataException(
+          ("%s: got a file with%s checksums after files with%s, expected all alike to copy their"
+                  + " records; split them apart, or convert them (tern data convert --check)")
+              .formatted(file, sums ? "" : "out", sums ? "out" : ""));
+    }
+  }
+
+  private static byte[] bytes(Path file, int count) {
+    try (BinaryInput in = BinaryInput.open(file)) {
+      if (!in.has(count)) {
+        throw new DataException(file + ": got a file that became shorter; read it again");
+      }
+      return Arrays.copyOf(in.bytes(), count);
+    }
   }
 
   private static NormHeader header(

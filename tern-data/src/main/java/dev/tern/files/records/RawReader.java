@@ -4,12 +4,16 @@ import dev.tern.base.DataException;
 import dev.tern.base.Shown;
 import dev.tern.data.DataReader;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.RecordCopy;
+import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.BinaryInput;
+import dev.tern.internal.files.FileCopy;
 import dev.tern.internal.files.FileKind;
 import dev.tern.internal.files.FileSequence;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -31,21 +35,56 @@ public final class RawReader {
   /** Reads {@code files} in order; {@link RawOptions#rows}, where given, is of all together. */
   public static DataReader open(List<Path> files, RawOptions named, ReadPolicy policy) {
     RawOptions options = policy.labels() == ReadPolicy.Labels.NONE ? layout(files, named) : named;
+    List<Path> sound = whole(files, options, policy);
+    return FileSequence.open(
+        policy.delivered(options.schema()),
+        sound,
+        OptionalLong.of(rows(sound, options)),
+        policy,
+        (file, faults) -> RawFile.open(file, options, policy.withFaults(faults)));
+  }
+
+  /** The files whose size is one of whole samples. */
+  private static List<Path> whole(List<Path> files, RawOptions options, ReadPolicy policy) {
     List<Path> sound =
         FileSequence.sound(
             FileSequence.requireFiles(files),
             policy,
             file -> requireWhole(file, size(file), options, policy));
-    long rows = sound.stream().mapToLong(file -> size(file) / options.sampleBytes()).sum();
     if (sound.size() == files.size()) {
-      requireRows(files, rows, options, policy);
+      requireRows(files, rows(sound, options), options, policy);
     }
-    return FileSequence.open(
-        policy.delivered(options.schema()),
-        sound,
-        OptionalLong.of(rows),
-        policy,
-        (file, faults) -> RawFile.open(file, options, policy.withFaults(faults)));
+    return sound;
+  }
+
+  private static long rows(List<Path> files, RawOptions options) {
+    return files.stream().mapToLong(file -> size(file) / options.sampleBytes()).sum();
+  }
+
+  /**
+   * Copies the samples of {@code files} to new files as they are.
+   *
+   * @param key a slot; or with {@link SparseColumn.Values#TIME} a dense column or a slot, whose ids
+   *     are then signed numbers. A row of {@link RecordCopy#next} has them in the only slot
+   * @param policy what becomes of bad records
+   * @param parts the new files; none to read keys alone
+   * @throws IllegalArgumentException where there is no such column
+   */
+  public static RecordCopy copy(
+      List<Path> files,
+      RawOptions options,
+      Optional<SparseColumn> key,
+      ReadPolicy policy,
+      List<Path> parts) {
+    RecordKey place = RecordKey.of(key, options.schema());
+    List<Path> sound = whole(files, options, policy);
+    return new FileCopy(
+            RecordKey.schema(key),
+            sound,
+            OptionalLong.of(rows(sound, options)),
+            policy.faults(),
+            (file, faults) -> RawRecords.open(file, options, place))
+        .to(parts, part -> new RecordPart(part, new byte[0]));
   }
 
   /** {@code named}, or that without labels where the files seem to have none. */
