@@ -32,6 +32,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** One run of training: its folder, its progress, its report. */
 final class TrainRun {
@@ -42,6 +43,7 @@ final class TrainRun {
   private final RunFolder folder;
   private final Progress progress;
   private final DataSource source;
+  private final TrainNotes notes;
   private final Optional<Path> record;
 
   /** Begins to show the progress of training. */
@@ -56,6 +58,7 @@ final class TrainRun {
     this.folder = folder;
     this.progress = progress;
     source = new DataSource(config.data(), new TextDictionary());
+    notes = new TrainNotes(config.train(), progress);
   }
 
   /**
@@ -125,8 +128,13 @@ final class TrainRun {
         progress.note("the evaluation files are others than before: the best AUC begins anew");
       }
       found = begin(trainer, resumed);
-      try (MetricsLog log = folder.metrics(trainer.step())) {
+      long first = trainer.step();
+      notes.rate(first);
+      try (MetricsLog log = folder.metrics(first)) {
         stopped = train(trainer, eval, log);
+        if (resumed && !stopped && trainer.step() == first) {
+          notes.nothing(first);
+        }
         lines = List.copyOf(log.lines());
         best = best(trainer, lines);
         record.ifPresent(trainer::record);
@@ -182,12 +190,12 @@ final class TrainRun {
 
   /** Begins the folder; says what the training files decided and which columns teach nothing. */
   private Config begin(Trainer trainer, boolean resumed) {
-    ColumnNotes notes = new ColumnNotes(trainer.encoder());
-    Config found = config.withLog1p(notes.log1p());
+    ColumnNotes columns = new ColumnNotes(trainer.encoder());
+    Config found = config.withLog1p(columns.log1p());
     folder.begin(found);
     if (!resumed) {
-      notes.numbers(config.data()::choosesTransform, progress);
-      notes.training(progress);
+      columns.numbers(config.data()::choosesTransform, progress);
+      columns.training(progress);
     }
     return found;
   }
@@ -208,7 +216,15 @@ final class TrainRun {
     new LabelCheck(config.data(), DataSource.of(config.data())).training(progress);
     try (DataReader training = source.train()) {
       progress.begin("fit encoders", "rows", 0, training.rowCount().orElse(0));
-      FeatureEncoder encoder = source.fit(training, rows -> progress.update(rows, ""));
+      AtomicLong seen = new AtomicLong();
+      FeatureEncoder encoder =
+          source.fit(
+              training,
+              rows -> {
+                seen.set(rows);
+                progress.update(rows, "");
+              });
+      notes.rows(seen.get());
       Reading reading = encoder.reading().orElse(Reading.PLAIN).withSettings(config.reading());
       return Trainer.create(device, encoder.withReading(reading), config.model(), options);
     }
