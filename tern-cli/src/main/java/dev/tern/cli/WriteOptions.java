@@ -195,10 +195,7 @@ final class WriteOptions {
   private static Schema oneHot(Schema schema) {
     List<Slot> slots =
         schema.slots().stream()
-            .map(slot ->
-                slot.hotness() == 0
-                    ? new Slot(slot.name(), 1, slot.table(), slot.weighted())
-                    : slot)
+            .map(slot -> slot.hotness() == 0 ? slot.withHotness(1) : slot)
             .toList();
     return new Schema(schema.labels(), schema.dense(), slots);
   }

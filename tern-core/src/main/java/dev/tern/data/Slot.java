@@ -3,7 +3,8 @@ package dev.tern.data;
 import java.util.Objects;
 
 /**
- * A sparse feature: each row holds zero or more ids in it.
+ * A sparse feature: each row holds zero or more ids in it. An id is its 64 bits, so slots that
+ * differ in {@code unsigned} alone are equal: it says how ids are written down.
  *
  * @param name name of the column or feature, unique among the slots of a schema
  * @param hotness ids of each row if all rows have the same number (1 for one-hot), or 0
@@ -11,8 +12,9 @@ import java.util.Objects;
  *     a slot with a table of its own
  * @param weighted whether each id has a weight ({@link Batch#weights}), by which its embedding is
  *     multiplied; else all weights are 1
+ * @param unsigned whether ids are numbers from 0 to 2<sup>64</sup> - 1; else from -2<sup>63</sup>
  */
-public record Slot(String name, int hotness, String table, boolean weighted) {
+public record Slot(String name, int hotness, String table, boolean weighted, boolean unsigned) {
   public Slot {
     Objects.requireNonNull(name, "name");
     Objects.requireNonNull(table, "table");
@@ -20,6 +22,11 @@ public record Slot(String name, int hotness, String table, boolean weighted) {
       throw new IllegalArgumentException(
           "slot " + name + ": got hotness " + hotness + ", expected 0 (varies) or more");
     }
+  }
+
+  /** A slot of signed ids. */
+  public Slot(String name, int hotness, String table, boolean weighted) {
+    this(name, hotness, table, weighted, false);
   }
 
   /** A slot without weights. */
@@ -34,7 +41,22 @@ public record Slot(String name, int hotness, String table, boolean weighted) {
 
   /** This slot with the table of another one. */
   public Slot withTable(String other) {
-    return new Slot(name, hotness, other, weighted);
+    return new Slot(name, hotness, other, weighted, unsigned);
+  }
+
+  /** This slot with {@code ids} in each row, 0 where their number varies. */
+  public Slot withHotness(int ids) {
+    return new Slot(name, ids, table, weighted, unsigned);
+  }
+
+  /** This slot with ids that are unsigned, or signed. */
+  public Slot withUnsigned(boolean ids) {
+    return new Slot(name, hotness, table, weighted, ids);
+  }
+
+  /** {@code id} in decimal. */
+  public String text(long id) {
+    return unsigned ? Long.toUnsignedString(id) : Long.toString(id);
   }
 
   /** Whether it uses the table of another slot. */
@@ -55,5 +77,19 @@ public record Slot(String name, int hotness, String table, boolean weighted) {
   /** A slot whose rows hold exactly one id. */
   public static Slot oneHot(String name) {
     return new Slot(name, 1);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Slot slot
+        && name.equals(slot.name)
+        && hotness == slot.hotness
+        && table.equals(slot.table)
+        && weighted == slot.weighted;
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(name, hotness, table, weighted);
   }
 }

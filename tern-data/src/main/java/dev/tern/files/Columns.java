@@ -48,7 +48,9 @@ public record Columns(
         schema.slots().stream()
             .map(slot ->
                 new SparseColumn(
-                    slot.name(), false, slot.hotness() == 1 ? "" : SparseColumn.SEPARATOR))
+                    slot.name(),
+                    slot.unsigned() ? SparseColumn.Values.UNSIGNED : SparseColumn.Values.SIGNED,
+                    slot.hotness() == 1 ? "" : SparseColumn.SEPARATOR))
             .toList();
     return new Columns(schema.labels(), Set.of(), schema.dense(), sparse);
   }
@@ -82,8 +84,10 @@ public record Columns(
   public Schema schema() {
     List<Slot> slots =
         sparse.stream()
-            .map(
-                column -> column.oneHot() ? Slot.oneHot(column.name()) : Slot.ragged(column.name()))
+            .map(column ->
+                Slot.ragged(column.name())
+                    .withHotness(column.oneHot() ? 1 : 0)
+                    .withUnsigned(column.values() == SparseColumn.Values.UNSIGNED))
             .toList();
     return new Schema(labels, dense, slots);
   }

@@ -5,6 +5,7 @@ import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
+import dev.tern.data.Slot;
 import java.io.PrintWriter;
 import java.util.Arrays;
 import java.util.List;
@@ -26,7 +27,7 @@ public final class ColumnStatistics {
     slots = new Ids[schema.slotCount()];
     Arrays.setAll(labels, i -> new Numbers());
     Arrays.setAll(dense, i -> new Numbers());
-    Arrays.setAll(slots, i -> new Ids());
+    Arrays.setAll(slots, i -> new Ids(schema.slots().get(i)));
   }
 
   /** Statistics of all rows of {@code reader}. */
@@ -69,7 +70,7 @@ public final class ColumnStatistics {
           "%-24s %9s %6s %14s %10s %21s %21s%n",
           "sparse", "ids a row", "most", "distinct", "rows none", "least", "greatest");
       for (int s = 0; s < slots.length; s++) {
-        slots[s].print(out, schema.slots().get(s).name(), rows);
+        slots[s].print(out, rows);
       }
     }
   }
@@ -116,6 +117,11 @@ public final class ColumnStatistics {
   }
 
   private static final class Ids {
+    private final Slot slot;
+
+    /** What to add for the order of signed numbers to be that of the ids. */
+    private final long shift;
+
     private final DistinctCount distinct = new DistinctCount();
     private long most;
     private long without;
@@ -123,12 +129,17 @@ public final class ColumnStatistics {
     private long least = Long.MAX_VALUE;
     private long greatest = Long.MIN_VALUE;
 
+    Ids(Slot slot) {
+      this.slot = slot;
+      shift = slot.unsigned() ? Long.MIN_VALUE : 0;
+    }
+
     void add(Batch batch, int slot) {
       long[] ids = batch.ids(slot);
       int end = batch.idCount(slot);
       for (int i = 0; i < end; i++) {
-        least = Math.min(least, ids[i]);
-        greatest = Math.max(greatest, ids[i]);
+        least = Math.min(least, ids[i] + shift);
+        greatest = Math.max(greatest, ids[i] + shift);
         distinct.add(ids[i]);
       }
       int[] offsets = batch.offsets(slot);
@@ -139,16 +150,16 @@ public final class ColumnStatistics {
       count += end;
     }
 
-    void print(PrintWriter out, String name, long rows) {
+    void print(PrintWriter out, long rows) {
       out.printf(
           "%-24s %9s %6s %14s %10s %21s %21s%n",
-          Shown.excerpt(name),
+          Shown.excerpt(slot.name()),
           Format.fixed(rows == 0 ? Double.NaN : (double) count / rows, 2),
           Format.whole(most),
           (distinct.isExact() ? "" : "about ") + Format.whole(distinct.count()),
           Format.whole(without),
-          count == 0 ? "–" : Long.toString(least),
-          count == 0 ? "–" : Long.toString(greatest));
+          count == 0 ? "–" : slot.text(least - shift),
+          count == 0 ? "–" : slot.text(greatest - shift));
     }
   }
 }

@@ -36,7 +36,8 @@ public final class RowPage {
     for (int slot = 0; slot < schema.slotCount(); slot++) {
       line.append(Shown.excerpt(schema.slots().get(slot).name())).append("=[");
       for (int k = batch.offsets(slot)[row]; k < batch.offsets(slot)[row + 1]; k++) {
-        line.append(k == batch.offsets(slot)[row] ? "" : " ").append(batch.ids(slot)[k]);
+        line.append(k == batch.offsets(slot)[row] ? "" : " ")
+            .append(schema.slots().get(slot).text(batch.ids(slot)[k]));
         if (schema.slots().get(slot).weighted()) {
           line.append(':').append(number(batch.weights(slot)[k]));
         }

@@ -127,6 +127,9 @@ final class EncoderJson {
     if (slot.weighted()) {
       out.put("weighted", true);
     }
+    if (slot.unsigned()) {
+      out.put("unsigned", true);
+    }
     return switch (encoding) {
       case IdEncoding.Verbatim _ -> out.put("encoding", "id");
       case IdEncoding.Hashed(_, long buckets) ->
@@ -188,7 +191,8 @@ final class EncoderJson {
       int hotness = Math.toIntExact(column.integer("hotness"));
       String table = column.has("table") ? column.text("table") : name;
       boolean weighted = column.has("weighted") && column.flag("weighted");
-      slots.add(new Slot(name, hotness, table, weighted));
+      boolean unsigned = column.has("unsigned") && column.flag("unsigned");
+      slots.add(new Slot(name, hotness, table, weighted, unsigned));
       IdEncoding encoding = idEncoding(column);
       encodings.add(encoding);
       vocabularies.add(

@@ -297,12 +297,12 @@ public final class FeatureEncoder {
     }
     return switch (slots.get(slot)) {
       case IdEncoding.Verbatim(boolean text) ->
-          text ? Optional.empty() : Optional.of(Long.toString(id));
+          text ? Optional.empty() : Optional.of(rawSchema.slots().get(slot).text(id));
       case IdEncoding.Vocabulary vocabulary when vocabulary.text() -> text(slot, id);
       case IdEncoding.Vocabulary _ ->
           id < 1 || id > vocabularies[slot].size()
               ? Optional.empty()
-              : Optional.of(Long.toString(vocabularies[slot].id((int) id)));
+              : Optional.of(rawSchema.slots().get(slot).text(vocabularies[slot].id((int) id)));
       case IdEncoding.Hashed _ -> Optional.empty();
     };
   }

@@ -573,4 +573,25 @@ final class FeatureEncoderTest {
           .hasMessageContaining("expected ");
     }
   }
+
+  @Test
+  void encodersKeepWhetherIdsAreUnsignedAndTakeRowsOfEither() {
+    Slot unsigned = Slot.oneHot("s").withUnsigned(true);
+    Batch rows = ids(unsigned, new long[] {-1});
+    FeatureEncoder encoder =
+        FeatureEncoder.fit(
+            Readers.inMemory(rows),
+            List.of(),
+            List.of(new IdEncoding.Verbatim(false)),
+            new TextDictionary(),
+            n -> {});
+    FeatureEncoder read = FeatureEncoder.fromJson(encoder.toJson(), "encoders.json");
+    assertThat(read.rawSchema().slots().getFirst().unsigned()).isTrue();
+    assertThat(read.value(0, -1)).contains("18446744073709551615");
+    Batch signed = ids(Slot.oneHot("s"), new long[] {-1});
+    Batch encoded = new Batch(read.schema(), 1);
+    read.apply(signed, encoded);
+    assertThat(encoded.ids(0)[0]).isEqualTo(-1);
+    assertThat(unsigned).isEqualTo(Slot.oneHot("s")).hasSameHashCodeAs(Slot.oneHot("s"));
+  }
 }

@@ -34,7 +34,8 @@ final class ChangesExport {
   static void text(Checkpoint since, Checkpoint checkpoint, int slot, Path target)
       throws IOException {
     try (RowPairs pairs = RowPairs.open(since, checkpoint, slot);
-        RowLines lines = new RowLines(target, pairs.width())) {
+        RowLines lines =
+            new RowLines(target, pairs.width(), RowValues.unsigned(checkpoint, slot))) {
       while (pairs.next()) {
         if (!pairs.inSecond()) {
           lines.gone(pairs.id());

@@ -11,10 +11,13 @@ import java.util.List;
 final class RowLines implements AutoCloseable {
   private final Writer out;
   private final int width;
+  private final boolean unsigned;
 
-  RowLines(Path target, int width) throws IOException {
+  /** Lines of {@code width} weights; ids are unsigned, or signed. */
+  RowLines(Path target, int width, boolean unsigned) throws IOException {
     out = new BufferedWriter(Files.newBufferedWriter(target), 1 << 16);
     this.width = width;
+    this.unsigned = unsigned;
   }
 
   /** Writes the names of the columns of {@link #row(RowWalk, String)}. */
@@ -24,7 +27,7 @@ final class RowLines implements AutoCloseable {
 
   /** Writes a row with its weights, {@code value} behind the id. */
   void row(RowWalk row, String value) throws IOException {
-    out.write(Long.toString(row.id()));
+    out.write(text(row.id()));
     out.write('\t');
     out.write(RowValues.escaped(value));
     weights(row);
@@ -32,8 +35,12 @@ final class RowLines implements AutoCloseable {
 
   /** Writes a row with its weights. */
   void row(RowWalk row) throws IOException {
-    out.write(Long.toString(row.id()));
+    out.write(text(row.id()));
     weights(row);
+  }
+
+  private String text(long id) {
+    return unsigned ? Long.toUnsignedString(id) : Long.toString(id);
   }
 
   private void weights(RowWalk row) throws IOException {
@@ -46,7 +53,7 @@ final class RowLines implements AutoCloseable {
 
   /** Writes an id alone: its row is gone. */
   void gone(long id) throws IOException {
-    out.write(Long.toString(id));
+    out.write(text(id));
     out.write('\n');
   }
 

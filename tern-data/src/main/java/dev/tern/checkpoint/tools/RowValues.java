@@ -31,6 +31,16 @@ final class RowValues {
     encoded = new Batch(encoder.schema(), 1);
   }
 
+  /** Whether a table's rows go by unsigned ids of the data. */
+  static boolean unsigned(Checkpoint checkpoint, int table) {
+    FeatureEncoder encoder = checkpoint.encoder();
+    return checkpoint.slotsOf(table).stream()
+        .filter(slot -> slot < encoder.slots().size())
+        .anyMatch(slot ->
+            encoder.rawSchema().slots().get(slot).unsigned()
+                && encoder.slots().get(slot) instanceof IdEncoding.Verbatim);
+  }
+
   /** The value of {@code id}, or "" where it has none. */
   String of(long id) {
     return encoder.value(slot, id).orElse("");
@@ -66,7 +76,7 @@ final class RowValues {
 
   private static long integer(String value) {
     try {
-      return Long.parseLong(value);
+      return value.startsWith("-") ? Long.parseLong(value) : Long.parseUnsignedLong(value);
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException("the value " + value + ", which is no integer", e);
     }

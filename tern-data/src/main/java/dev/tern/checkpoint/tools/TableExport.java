@@ -77,7 +77,8 @@ public final class TableExport {
     RowValues values = new RowValues(checkpoint, slot);
     try (SavedTable table = SavedTable.open(files, shape);
         RowWalk rows = new RowWalk(shape, table);
-        RowLines lines = new RowLines(writing, shape.width())) {
+        RowLines lines =
+            new RowLines(writing, shape.width(), RowValues.unsigned(checkpoint, slot))) {
       lines.names(RowNames.of(checkpoint, shape.width()));
       long count = 0;
       for (; rows.next(); count++) {
@@ -135,7 +136,7 @@ public final class TableExport {
     try (SavedTable table = SavedTable.open(files, shape);
         RowWalk rows = new RowWalk(shape, table)) {
       return switch (format) {
-        case TEXT -> text(rows, shape.width(), writing);
+        case TEXT -> text(rows, shape.width(), RowValues.unsigned(checkpoint, slot), writing);
         case SAFETENSORS -> safetensors(checkpoint, slot, writing);
         case HUGECTR -> hugectr(rows, shape.width(), checkpoint.slotsOf(slot).getFirst(), writing);
       };
@@ -144,9 +145,10 @@ public final class TableExport {
     }
   }
 
-  private static long text(RowWalk rows, int width, Path target) throws IOException {
+  private static long text(RowWalk rows, int width, boolean unsigned, Path target)
+      throws IOException {
     long count = 0;
-    try (RowLines lines = new RowLines(target, width)) {
+    try (RowLines lines = new RowLines(target, width, unsigned)) {
       for (; rows.next(); count++) {
         lines.row(rows);
       }

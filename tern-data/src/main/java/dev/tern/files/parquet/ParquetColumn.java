@@ -173,6 +173,11 @@ final class ParquetColumn {
     return field.list();
   }
 
+  /** Whether values are unsigned integers. */
+  boolean isUnsigned() {
+    return field.kind() == ParquetType.Kind.UINT64 || field.kind() == ParquetType.Kind.UINT32;
+  }
+
   /** Whether entry {@code i} of the run starts a row. */
   boolean starts(int i) {
     return repetition.length == 0 || repetition[runFrom + i] == 0;

@@ -10,6 +10,7 @@ final class ParquetIds {
   private final ParquetPlan.Target target;
   private final ParquetColumn column;
   private final boolean nulls;
+  private final boolean negatives;
 
   ParquetIds(
       ParquetFeature feature, ParquetPlan.Target target, ParquetColumn column, boolean nulls) {
@@ -17,6 +18,7 @@ final class ParquetIds {
     this.target = target;
     this.column = column;
     this.nulls = nulls;
+    negatives = !target.unsigned() || column.isUnsigned();
   }
 
   /** Fills the slot of the rows of {@code span}. */
@@ -66,6 +68,7 @@ final class ParquetIds {
       }
       done += count;
     }
+    requireSign(span, ids, offsets);
     shift(span, ids, offsets);
   }
 
@@ -120,7 +123,29 @@ final class ParquetIds {
     }
     feature.requireNoneLeft(left);
     offsets[span.from() + span.rows()] = end;
+    requireSign(span, ids, offsets);
     shift(span, ids, offsets);
+  }
+
+  /** Refuses negative ids of a signed column in a slot of unsigned ones: -1 is not 2^64 - 1. */
+  private void requireSign(ParquetSpan span, long[] ids, int[] offsets) {
+    if (negatives) {
+      return;
+    }
+    for (int i = 0; i < span.rows(); i++) {
+      for (int k = offsets[span.from() + i]; k < offsets[span.from() + i + 1]; k++) {
+        if (ids[k] < 0) {
+          span.fault(
+              i,
+              new DataException(
+                  span.where(target.name(), i)
+                      + ": got id "
+                      + ids[k]
+                      + ", expected 0 or more, as its slot has unsigned ids by data.sparse.values"
+                      + " or by another file; mend the row, or write all files with one type"));
+        }
+      }
+    }
   }
 
   /** Adds the slot's offset to its ids, each of which must lie within its size. */

@@ -63,6 +63,7 @@ record ParquetPlan(
    * @param separator between the texts of one value, which are in one only where it is no list
    * @param offset added to each id
    * @param limit ids must be below, or -1
+   * @param unsigned whether ids are unsigned, as the column says or a file that tells it
    */
   record Target(
       Role role,
@@ -75,7 +76,8 @@ record ParquetPlan(
       String separator,
       ParquetValues.Use use,
       long offset,
-      long limit) {
+      long limit,
+      boolean unsigned) {
 
     boolean list() {
       return shape == Shape.LIST;
@@ -83,7 +85,26 @@ record ParquetPlan(
 
     Target resized(int index, int width, Shape shape) {
       return new Target(
-          role, name, position, index, width, exact, shape, separator, use, offset, limit);
+          role, name, position, index, width, exact, shape, separator, use, offset, limit,
+          unsigned);
+    }
+
+    /** This target, with unsigned ids if {@code field} has some. */
+    Target ofSign(ParquetField field) {
+      boolean ids = use == ParquetValues.Use.ID && field.kind() == ParquetType.Kind.UINT64;
+      return new Target(
+          role,
+          name,
+          position,
+          index,
+          width,
+          exact,
+          shape,
+          separator,
+          use,
+          offset,
+          limit,
+          unsigned || ids);
     }
   }
 
@@ -147,7 +168,7 @@ record ParquetPlan(
   private static final Schema NO_ROWS = new Schema(List.of(), List.of(), List.of());
 
   private static Target number(Role role, String name, int position, ParquetValues.Use use) {
-    return new Target(role, name, position, 0, 0, position >= 0, Shape.OPEN, "", use, 0, -1);
+    return new Target(role, name, position, 0, 0, position >= 0, Shape.OPEN, "", use, 0, -1, false);
   }
 
   /** Slots in order, each with its part of the ids. */
@@ -184,7 +205,8 @@ record ParquetPlan(
               column.text() ? column.separator() : "",
               use,
               offset,
-              limit);
+              limit,
+              column.values() == SparseColumn.Values.UNSIGNED);
       offset += Math.max(0, limit);
       slot++;
       return target;
@@ -222,7 +244,9 @@ record ParquetPlan(
     }
     requireWholeTexts(file, field, target);
     Target shaped =
-        target.resized(target.index(), target.width(), field.list() ? Shape.LIST : Shape.SCALAR);
+        target
+            .resized(target.index(), target.width(), field.list() ? Shape.LIST : Shape.SCALAR)
+            .ofSign(field);
     return target.width() > 0
         ? shaped
         : shaped.resized(
@@ -288,7 +312,8 @@ record ParquetPlan(
               open.shape() == Shape.OPEN ? Shape.SCALAR : open.shape());
       if (open.role() == Role.SLOT) {
         boolean one = !target.list() && (open.use() == ParquetValues.Use.TEXT || open.exact());
-        slots.add(one ? Slot.oneHot(open.name()) : Slot.ragged(open.name()));
+        Slot slot = one ? Slot.oneHot(open.name()) : Slot.ragged(open.name());
+        slots.add(slot.withUnsigned(open.unsigned()));
       } else {
         List<String> names = open.role() == Role.LABEL ? labels : dense;
         target = target.resized(names.size(), target.width(), target.shape());

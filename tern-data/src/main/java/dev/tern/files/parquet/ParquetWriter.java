@@ -32,7 +32,8 @@ import org.apache.parquet.format.Util;
 
 /**
  * Writes one Parquet file: labels, then dense numbers, as FLOAT; then slots, one-hot ones as
- * integers, others as lists of integers. Rows are held in memory until a row group is full.
+ * integers, others as lists of integers. A slot of unsigned ids is one of UINT_64 where an id takes
+ * 64 bits. Rows are held in memory until a row group is full.
  */
 public final class ParquetWriter implements DataWriter {
   private static final String CREATED_BY = "tern version 0.1.0";
@@ -46,6 +47,7 @@ public final class ParquetWriter implements DataWriter {
   private final float[][] numbers;
   private final long[][] ids;
   private final int[][] ends;
+  private final boolean[] wide;
   private final List<RowGroup> groups = new ArrayList<>();
   private int groupRows;
   private long rows;
@@ -58,6 +60,7 @@ public final class ParquetWriter implements DataWriter {
     numbers = new float[schema.labelDim() + schema.denseDim()][first];
     ids = new long[schema.slotCount()][first];
     ends = new int[schema.slotCount()][first];
+    wide = new boolean[schema.slotCount()];
     out = OutputFile.create(file);
     out.write(ParquetFile.MAGIC, 0, ParquetFile.MAGIC.length);
     chunks = new ParquetChunkWriter(out, layout.codec());
@@ -179,6 +182,9 @@ public final class ParquetWriter implements DataWriter {
       ids[slot] = Arrays.copyOf(ids[slot], Math.max(end, 2 * ids[slot].length));
     }
     System.arraycopy(source, offsets[from], ids[slot], held(slot), count);
+    for (int i = offsets[from]; what.unsigned() && !wide[slot] && i < offsets[to]; i++) {
+      wide[slot] = source[i] < 0;
+    }
     if (layout.keys() != KeyType.I64) {
       requireHeld(batch, slot, from, to);
     }
@@ -259,7 +265,8 @@ public final class ParquetWriter implements DataWriter {
           nullable(column) ? FieldRepetitionType.OPTIONAL : FieldRepetitionType.REQUIRED);
       elements.add(number);
     }
-    for (Slot slot : schema.slots()) {
+    for (int s = 0; s < ids.length; s++) {
+      Slot slot = schema.slots().get(s);
       if (slot.hotness() != 1) {
         SchemaElement list = group(slot.name(), FieldRepetitionType.REQUIRED);
         list.setConverted_type(ConvertedType.LIST);
@@ -267,7 +274,7 @@ public final class ParquetWriter implements DataWriter {
         elements.add(list);
         elements.add(group("list", FieldRepetitionType.REPEATED));
       }
-      elements.add(key(slot.hotness() == 1 ? slot.name() : "element"));
+      elements.add(key(slot.hotness() == 1 ? slot.name() : "element", wide[s]));
     }
     return elements;
   }
@@ -279,13 +286,16 @@ public final class ParquetWriter implements DataWriter {
     return group;
   }
 
-  private SchemaElement key(String name) {
+  private SchemaElement key(String name, boolean wide) {
     SchemaElement key = new SchemaElement(name);
     key.setType(keyType());
     key.setRepetition_type(FieldRepetitionType.REQUIRED);
     if (layout.keys() == KeyType.U32) {
       key.setConverted_type(ConvertedType.UINT_32);
       key.setLogicalType(LogicalType.INTEGER(new IntType((byte) 32, false)));
+    } else if (wide && !layout.hugeCtr()) {
+      key.setConverted_type(ConvertedType.UINT_64);
+      key.setLogicalType(LogicalType.INTEGER(new IntType((byte) 64, false)));
     }
     return key;
   }

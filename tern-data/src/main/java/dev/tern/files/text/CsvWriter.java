@@ -18,8 +18,7 @@ import java.util.List;
  * dev.tern.files.Columns#of} reads them back to the same bits.
  *
  * <p>Numbers have the fewest digits that read back to the same float, NaN is an empty field, ids
- * are signed decimals; ids of a slot that may hold several are joined by {@link
- * SparseColumn#SEPARATOR}.
+ * are decimals; ids of a slot that may hold several are joined by {@link SparseColumn#SEPARATOR}.
  */
 public final class CsvWriter implements DataWriter {
   private final Path file;
@@ -28,6 +27,7 @@ public final class CsvWriter implements DataWriter {
   private final RecordBuffer text;
   private final char delimiter;
   private final boolean[] single;
+  private final boolean[] unsigned;
   private long rows;
 
   private CsvWriter(Path file, Schema schema, char delimiter) {
@@ -35,8 +35,10 @@ public final class CsvWriter implements DataWriter {
     this.schema = schema;
     this.delimiter = delimiter;
     single = new boolean[schema.slotCount()];
+    unsigned = new boolean[schema.slotCount()];
     for (int s = 0; s < single.length; s++) {
       single[s] = schema.slots().get(s).hotness() == 1;
+      unsigned[s] = schema.slots().get(s).unsigned();
     }
     out = TextOutput.create(file);
     text = out.text();
@@ -141,7 +143,11 @@ public final class CsvWriter implements DataWriter {
       if (i > from) {
         text.putByte(SparseColumn.SEPARATOR.charAt(0));
       }
-      text.putDecimal(batch.ids(slot)[i]);
+      if (unsigned[slot]) {
+        text.putUnsigned(batch.ids(slot)[i]);
+      } else {
+        text.putDecimal(batch.ids(slot)[i]);
+      }
     }
   }
 

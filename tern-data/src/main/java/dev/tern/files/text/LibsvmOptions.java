@@ -96,7 +96,10 @@ public record LibsvmOptions(
     }
     List<Slot> slots =
         columns.slots().stream()
-            .map(slot -> !fields && slot.name().equals(QUERY) ? slot : Slot.weighted(slot.name()))
+            .map(slot ->
+                !fields && slot.name().equals(QUERY)
+                    ? slot
+                    : Slot.weighted(slot.name()).withUnsigned(true))
             .toList();
     return new Schema(columns.labels(), columns.dense(), slots);
   }

@@ -65,6 +65,6 @@ public final class WriterChecks {
     return new DataException(
         ("%s: row %s, slot %s: got id %s, expected one that a %s key holds; write I64 "
                 + "keys, or encode the ids first")
-            .formatted(file, row + 1, slot.name(), id, type));
+            .formatted(file, row + 1, slot.name(), slot.text(id), type));
   }
 }

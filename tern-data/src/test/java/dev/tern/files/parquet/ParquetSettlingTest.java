@@ -182,4 +182,36 @@ class ParquetSettlingTest {
         .isThrownBy(() -> rows(DENSE))
         .withMessageContainingAll("1.parquet: column v", "got LIST of FLOAT, expected no LIST");
   }
+
+  private void signs(String first, String second, long... ids) throws IOException {
+    ParquetForge.write(
+        folder.resolve("0.parquet"),
+        "required int64 v " + first + ";",
+        1,
+        (group, i) -> group.append("v", -1L));
+    ParquetForge.write(
+        folder.resolve("1.parquet"),
+        "required int64 v " + second + ";",
+        ids.length,
+        (group, i) -> group.append("v", ids[i]));
+  }
+
+  @Test
+  void idsAreUnsignedWhereAFileSaysSoAndThenNegativeOnesOfOthersAreFaults() throws IOException {
+    signs("(INTEGER(64,false))", "", 5, -2);
+    Columns columns = new Columns(List.of(), Set.of(), List.of(), List.of(SparseColumn.id("v")));
+    SkippedRecords skipped = new SkippedRecords(10);
+    try (DataReader reader = open(columns, ReadPolicy.STRICT.withFaults(skipped))) {
+      assertThat(reader.schema().slots().getFirst().unsigned()).isTrue();
+      assertThat(ParquetRows.all(reader)).containsExactly("[] | [] | [-1]", "[] | [] | [5]");
+    }
+    assertThat(skipped.count()).isEqualTo(1);
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> rows(columns))
+        .withMessageContaining("1.parquet: row 2, column v: got id -2, expected 0 or more");
+    Files.delete(folder.resolve("0.parquet"));
+    Files.delete(folder.resolve("1.parquet"));
+    signs("", "", 5, -2);
+    assertThat(rows(columns)).containsExactly("[] | [] | [-1]", "[] | [] | [5]", "[] | [] | [-2]");
+  }
 }
