@@ -104,6 +104,14 @@ final class DataSource {
     return new DataSource(config, ReadPolicy.STRICT, TextDictionary.none());
   }
 
+  /** These readers of CSV, and {@code rows} is told which take several lines; one thread reads. */
+  DataSource watched(LongRows rows) {
+    return config.format().equals("csv")
+        ? new DataSource(
+            config, policy.withFaults(rows.over(policy.faults())), dictionary, model, skipped)
+        : this;
+  }
+
   /** Prints how many bad records were left out, if any were. */
   void noteSkipped(Progress progress) {
     skipped

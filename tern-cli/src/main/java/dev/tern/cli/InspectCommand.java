@@ -45,7 +45,8 @@ final class InspectCommand implements Callable<Integer> {
   public Integer call() {
     DataConfig config = data.resolve();
     PrintWriter out = spec.commandLine().getOut();
-    DataSource source = DataSource.of(config);
+    LongRows longRows = new LongRows();
+    DataSource source = DataSource.of(config).watched(longRows);
     List<FileColumn> unnamed = source.unnamed(config.train());
     if (!unnamed.isEmpty()) {
       list(out, config.format(), unnamed);
@@ -62,6 +63,7 @@ final class InspectCommand implements Callable<Integer> {
       ColumnStatistics statistics = ColumnStatistics.of(Readers.take(all, rows));
       out.printf("of the first %s rows:%n%n", Format.whole(statistics.rows()));
       statistics.print(out);
+      longRows.note().ifPresent(note -> out.println(note));
       if (page > 0) {
         all.start(0);
         out.println();

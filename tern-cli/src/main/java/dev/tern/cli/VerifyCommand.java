@@ -31,6 +31,7 @@ final class VerifyCommand implements Callable<Integer> {
       description = "Faults to print; all are counted (default ${DEFAULT-VALUE}).")
   private long maxFaults;
 
+  private final LongRows longRows = new LongRows();
   private long faults;
   private long lost;
   private boolean unknown;
@@ -40,7 +41,8 @@ final class VerifyCommand implements Callable<Integer> {
     DataConfig config = data.resolve();
     long rows = 0;
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
-      ReadPolicy policy = ReadPolicy.STRICT.withFaults(fault -> print(fault, progress));
+      ReadPolicy policy =
+          ReadPolicy.STRICT.withFaults(longRows.over(fault -> print(fault, progress)));
       DataSource source = new DataSource(config, policy, TextDictionary.none());
       try (DataReader reader = source.open(config.train())) {
         progress.begin("verify", "rows", 0, reader.rowCount().orElse(0));
@@ -56,6 +58,7 @@ final class VerifyCommand implements Callable<Integer> {
     }
     String good = Format.whole(rows) + " good rows, ";
     spec.commandLine().getOut().println(good + Format.whole(faults) + " faults" + lost());
+    longRows.note().ifPresent(spec.commandLine().getOut()::println);
     spec.commandLine().getOut().flush();
     return faults == 0 ? 0 : 1;
   }

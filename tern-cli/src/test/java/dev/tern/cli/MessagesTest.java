@@ -128,6 +128,19 @@ final class MessagesTest {
   }
 
   @Test
+  void rowsOverSeveralLinesAreCountedAndTheLongestNamed() throws IOException {
+    Path file = file("x.csv", "y,a\n1,\"2\n\"\n0,3\n1,\"4\n\n\"\n");
+    String[] keys = {"data.label.column=y", "data.sparse.columns=a"};
+    assertThat(clean(data("verify", file, keys)))
+        .contains("3 good rows, 0 faults")
+        .contains("rows over several lines: 2, the longest " + file + " lines 5 to 7");
+    assertThat(clean(data("inspect", file, keys)))
+        .contains("rows over several lines: 2, the longest " + file + " lines 5 to 7");
+    assertThat(clean(data("verify", file("y.csv", "y,a\n1,2\n"), keys)))
+        .doesNotContain("several lines");
+  }
+
+  @Test
   void bytesThatAreNoUtf8StandByTheirCodes() throws IOException {
     Path file =
         Files.write(

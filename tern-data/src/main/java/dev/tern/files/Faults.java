@@ -1,6 +1,7 @@
 package dev.tern.files;
 
 import dev.tern.base.DataException;
+import java.nio.file.Path;
 
 /**
  * What becomes of a bad record. A reader reports each fault it finds; where {@link #report}
@@ -17,4 +18,13 @@ public interface Faults {
 
   /** Takes note of {@code fault}, or throws it to stop reading. */
   void report(DataException fault);
+
+  /**
+   * Is told of each sound row of a text file that takes several lines, as a quote that is left open
+   * and closed by chance makes one of many rows.
+   *
+   * @param first its first line, counted from 1
+   * @param last its last line
+   */
+  default void tookLines(Path file, long first, long last) {}
 }

@@ -24,6 +24,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /** The rows of one CSV file: which field goes where, and text into numbers and ids. */
@@ -34,8 +36,13 @@ final class CsvFile implements RowSource {
   private final TextDictionary dictionary;
   private final NumberParser numbers = new NumberParser();
 
-  /** Whether the columns are listed, as the file does not name them. */
-  private final boolean listed;
+  /** What files often hold where a number is missing, in small letters. */
+  private static final Set<String> MISSING =
+      Set.of(
+          "na", "n/a", "#n/a", "null", "none", "nil", "\\n", "-", "--", ".", "?", "missing",
+          "unknown");
+
+  private static final Pattern DECIMAL_COMMA = Pattern.compile("[+-]?[0-9][0-9., ]*,[0-9]+");
 
   private final int width;
   private final Columns columns;
@@ -64,13 +71,15 @@ final class CsvFile implements RowSource {
   private final byte[][] separators;
   private final boolean[] texts;
   private final boolean[] unsigned;
-  private final List<String> header;
+  private final CsvHeader header;
   private Optional<KeptTexts> kept = Optional.empty();
 
   /** The field of each kept column, -1 where a folder holds it, and then its text. */
   private int[] keptFields = {};
 
   private byte[][] keptTexts = {};
+  private final int witness;
+  private final byte[] witnessName;
   private byte[] unescaped = new byte[256];
 
   private CsvFile(
@@ -86,23 +95,21 @@ final class CsvFile implements RowSource {
     this.columns = columns;
     this.policy = policy;
     this.dictionary = dictionary;
-    listed = !options.header().isEmpty();
-    header = listed ? options.header() : readHeader(file, input);
-    width = header.size();
-    partition = new CsvPartition(HivePath.of(file), header, columns, policy, dictionary);
+    header = CsvHeader.of(file, input, options);
+    width = header.width();
+    partition = new CsvPartition(HivePath.of(file), header.names(), columns, policy, dictionary);
     labelColumns =
         IntStream.range(0, columns.labels().size())
             .filter(i -> !partition.has(columns.labels().get(i)))
             .toArray();
-    labelFields = find(header, IntStream.of(labelColumns).mapToObj(columns.labels()::get).toList());
+    labelFields = header.find(IntStream.of(labelColumns).mapToObj(columns.labels()::get).toList());
     times = new CsvTimes(input, order, dictionary);
-    findTimes(header);
+    findTimes();
     denseColumns = plain(columns.dense().size(), false);
-    denseFields = find(header, IntStream.of(denseColumns).mapToObj(columns.dense()::get).toList());
+    denseFields = header.find(IntStream.of(denseColumns).mapToObj(columns.dense()::get).toList());
     plainSlots = plain(columns.sparse().size(), true);
     sparseFields =
-        find(
-            header,
+        header.find(
             IntStream.of(plainSlots).mapToObj(slot -> columns.sparse().get(slot).name()).toList());
     positive = utf8(columns.positive());
     missing = utf8(columns.missing());
@@ -112,7 +119,28 @@ final class CsvFile implements RowSource {
       texts[slot] = columns.sparse().get(slot).text();
       unsigned[slot] = columns.sparse().get(slot).values() == SparseColumn.Values.UNSIGNED;
     }
+    witness = witness();
+    witnessName = witness < 0 ? new byte[0] : utf8(header.names().get(witness));
     separators = columns.sparse().stream().map(c -> utf8(c.separator())).toArray(byte[][]::new);
+  }
+
+  /**
+   * A label of text, by which a line of names may be told from a row where no number would be bad
+   * in it; -1 for none.
+   */
+  private int witness() {
+    return labelFields.length > 0 && positive.length > 0 ? labelFields[0] : -1;
+  }
+
+  /** Whether the field {@link #witness} holds the name of its column. */
+  private boolean isName() {
+    return Arrays.equals(
+        input.bytes(),
+        input.start(witness),
+        input.end(witness),
+        witnessName,
+        0,
+        witnessName.length);
   }
 
   static CsvFile open(
@@ -135,7 +163,7 @@ final class CsvFile implements RowSource {
   CsvFile keep(KeptTexts texts) {
     try {
       List<String> inFile = texts.columns().stream().filter(c -> !partition.has(c)).toList();
-      int[] fields = find(header, inFile);
+      int[] fields = header.find(inFile);
       keptFields =
           texts.columns().stream()
               .mapToInt(c -> partition.has(c) ? -1 : fields[inFile.indexOf(c)])
@@ -158,13 +186,13 @@ final class CsvFile implements RowSource {
 
   /** The names of the columns, in order. */
   List<String> header() {
-    return header;
+    return header.names();
   }
 
   /** The columns of {@code file}, with what the first row holds if it is sound. */
   static List<FileColumn> columns(Path file, CsvOptions options) {
     try (CsvInput input = CsvInput.open(file, options)) {
-      List<String> header = options.header().isEmpty() ? readHeader(file, input) : options.header();
+      List<String> header = CsvHeader.of(file, input, options).names();
       boolean row = input.next() && input.problem().isEmpty() && input.fields() == header.size();
       List<FileColumn> columns = new ArrayList<>();
       for (int i = 0; i < header.size(); i++) {
@@ -180,21 +208,6 @@ final class CsvFile implements RowSource {
     }
   }
 
-  private static List<String> readHeader(Path file, CsvInput input) {
-    if (!input.next()) {
-      throw new DataException(
-          file + ": got no lines, expected the names of columns in the first; check the file");
-    }
-    if (!input.problem().isEmpty()) {
-      throw new DataException(input.where(input.problemAt()) + ": " + input.problem());
-    }
-    String[] names = new String[input.fields()];
-    for (int i = 0; i < names.length; i++) {
-      names[i] = input.text(i);
-    }
-    return List.of(names);
-  }
-
   static byte[][] utf8(Collection<String> texts) {
     return texts.stream().map(CsvFile::utf8).toArray(byte[][]::new);
   }
@@ -204,12 +217,12 @@ final class CsvFile implements RowSource {
   }
 
   /** Notes which columns are times or parts of them, and where. */
-  private void findTimes(List<String> header) {
+  private void findTimes() {
     for (int i = 0; i < columns.dense().size(); i++) {
       String name = columns.dense().get(i);
-      Optional<TimePart> part = header.contains(name) ? Optional.empty() : TimePart.of(name);
+      Optional<TimePart> part = header.has(name) ? Optional.empty() : TimePart.of(name);
       if (part.isPresent() && !partition.has(name)) {
-        int field = find(header, List.of(TimePart.source(name)))[0];
+        int field = header.find(List.of(TimePart.source(name)))[0];
         timeColumns.add(new CsvTimes.Column(name, field, part, false, i, false));
       }
     }
@@ -217,11 +230,10 @@ final class CsvFile implements RowSource {
       SparseColumn slot = columns.sparse().get(i);
       String name = slot.name();
       boolean order = slot.values() == SparseColumn.Values.TIME;
-      Optional<TimePart> part =
-          order || header.contains(name) ? Optional.empty() : TimePart.of(name);
+      Optional<TimePart> part = order || header.has(name) ? Optional.empty() : TimePart.of(name);
       if (order || part.isPresent() && !partition.has(name)) {
         String source = order ? slot.timeSource() : TimePart.source(name);
-        int field = find(header, List.of(source))[0];
+        int field = header.find(List.of(source))[0];
         String shown = order ? source : name;
         timeColumns.add(new CsvTimes.Column(shown, field, part, true, i, slot.text()));
       }
@@ -237,50 +249,6 @@ final class CsvFile implements RowSource {
         .toArray();
   }
 
-  /** The field of each column in {@code names}. */
-  private int[] find(List<String> header, List<String> names) {
-    int[] found = new int[names.size()];
-    for (int i = 0; i < found.length; i++) {
-      String name = names.get(i);
-      found[i] = header.indexOf(name);
-      if (found[i] < 0) {
-        throw new DataException(
-            "%s: got no column %s, expected it among %s; %s"
-                .formatted(file, Shown.excerpt(name), Shown.list(header), hint(header, name)));
-      }
-      if (header.lastIndexOf(name) != found[i]) {
-        throw new DataException(
-            "%s: got two columns named %s, expected one; rename one of them".formatted(file, name));
-      }
-    }
-    return found;
-  }
-
-  /** What may help where {@code header} lacks {@code name}. */
-  private static String hint(List<String> header, String name) {
-    for (String other : header) {
-      if (bare(other).equals(bare(name))) {
-        return "did you mean " + Shown.quoted(other) + "?";
-      }
-    }
-    String only = header.size() == 1 ? header.getFirst() : "";
-    if (only.startsWith("sep=")) {
-      return "its first line is a note of Excel, remove it";
-    }
-    for (String delimiter : List.of("\t", ";", "|", ",")) {
-      if (only.contains(delimiter)) {
-        return "its first line holds \"%s\", which the delimiter (data.delimiter) may be"
-            .formatted(Shown.line(delimiter));
-      }
-    }
-    return "check its name, the delimiter and whether the first line names the columns";
-  }
-
-  /** {@code name} in small letters, without what nobody sees at its ends. */
-  private static String bare(String name) {
-    return name.replaceAll("^[^\\p{L}\\p{N}_]+|[^\\p{L}\\p{N}_]+$", "").toLowerCase(Locale.ROOT);
-  }
-
   @Override
   public void fill(Batch batch, int limit) {
     while (batch.size() < limit && input.next()) {
@@ -290,9 +258,12 @@ final class CsvFile implements RowSource {
         if (kept.isPresent()) {
           keepRow(kept.get());
         }
+        if (input.lastLine() > input.line()) {
+          policy.faults().tookLines(file, input.line(), input.lastLine());
+        }
       } catch (DataException e) {
         batch.abandonRow();
-        policy.faults().report(e);
+        policy.faults().report(header.told(e, input));
       }
     }
   }
@@ -302,9 +273,10 @@ final class CsvFile implements RowSource {
       throw badNotation();
     }
     if (input.fields() != width) {
-      throw new DataException(
-          "%s: got %s fields, expected %s%s"
-              .formatted(input.where(input.recordStart()), input.fields(), width, widthAdvice()));
+      throw header.badWidth(input);
+    }
+    if (witness >= 0 && isName() && header.isIn(input)) {
+      throw header.again(input);
     }
     for (int i = 0; i < labelFields.length; i++) {
       int column = labelColumns[i];
@@ -358,13 +330,6 @@ final class CsvFile implements RowSource {
     }
   }
 
-  private String widthAdvice() {
-    return listed
-        ? " as data.columns lists; mend the line, check the delimiter, or list the columns of this"
-            + " file alone, as in data.columns=a,b where it has no label"
-        : "; mend the line or check the delimiter";
-  }
-
   private float label(int field, int column) {
     int from = input.start(field);
     int to = input.end(field);
@@ -372,6 +337,11 @@ final class CsvFile implements RowSource {
       throw new DataException(
           "%s: got %s, which says that the label is missing, expected a label; leave the row out"
               .formatted(where(field, columns.labels().get(column)), shown(from, to)));
+    }
+    if (from == to && !input.isQuoted(field)) {
+      throw new DataException(
+          where(field, columns.labels().get(column))
+              + ": got no label, expected one; mend the row or leave it out");
     }
     if (positive.length > 0) {
       return input.escaped(field)
@@ -429,10 +399,18 @@ final class CsvFile implements RowSource {
 
   /** What to do about a number of {@code column} that is none. */
   private String notANumber(String column, int from, int to) {
-    return TimeParser.parse(input.bytes(), from, to) == TimeParser.NONE
-        ? "mend it, or make the column sparse"
-        : "it is a time: name the column %1$s@days, or %1$s@hour and %1$s@weekday as categories"
-            .formatted(column);
+    if (TimeParser.parse(input.bytes(), from, to) != TimeParser.NONE) {
+      return "it is a time: name the column %1$s@days, or %1$s@hour and %1$s@weekday as categories"
+          .formatted(column);
+    }
+    String text = new String(input.bytes(), from, to - from, StandardCharsets.UTF_8);
+    if (MISSING.contains(text.toLowerCase(Locale.ROOT))) {
+      return "list it in data.missing_values if it means a missing number, or make the column"
+          + " sparse";
+    }
+    return DECIMAL_COMMA.matcher(text).matches()
+        ? "write it with a decimal point and no other, as in 1234.5, or make the column sparse"
+        : "mend it, or make the column sparse";
   }
 
   private void addIds(Batch batch, int slot, int field) {

@@ -48,6 +48,7 @@ final class CsvInput implements AutoCloseable {
   private int position;
 
   private int record;
+  private final long firstLine;
   private long line = 1;
   private long nextLine = 1;
   private int fields;
@@ -68,7 +69,8 @@ final class CsvInput implements AutoCloseable {
     limit = text.limit();
     drained = text.drained();
     position = text.start();
-    nextLine = 1L + options.text().skipLines();
+    firstLine = 1L + options.text().skipLines();
+    nextLine = firstLine;
     delimiterBytes = options.delimiter().getBytes(StandardCharsets.UTF_8);
     delimiter = delimiterBytes[0];
     delimiters = ByteWords.repeat(delimiter);
@@ -489,6 +491,31 @@ final class CsvInput implements AutoCloseable {
   long lines() {
     boolean ended = open && buffer[limit - 1] == '\n';
     return fields == 0 ? 1 : nextLine - line - (ended ? 1 : 0);
+  }
+
+  /** The first line of the current record, counted from 1. */
+  long line() {
+    return line;
+  }
+
+  /** Its last line. */
+  long lastLine() {
+    return nextLine - 1;
+  }
+
+  /** Whether the current record begins in the first line that is not skipped. */
+  boolean isFirst() {
+    return line == firstLine;
+  }
+
+  /** Whether a carriage return stands in the current record without the end of a line behind it. */
+  boolean holdsReturn() {
+    for (int at = record; at < position - 1; at++) {
+      if (buffer[at] == '\r' && buffer[at + 1] != '\n') {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** First byte of the current record. */

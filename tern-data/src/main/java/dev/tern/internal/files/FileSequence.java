@@ -232,6 +232,19 @@ public final class FileSequence extends PositionedReader {
     }
   }
 
+  /** What a file reports. */
+  private final class Reports implements Faults {
+    @Override
+    public void report(DataException fault) {
+      FileSequence.this.report(fault);
+    }
+
+    @Override
+    public void tookLines(Path file, long first, long last) {
+      faults.tookLines(file, first, last);
+    }
+  }
+
   /** Hands a fault on; one that comes back out of here stops the reader. */
   private void report(DataException fault) {
     stopping = true;
@@ -246,7 +259,7 @@ public final class FileSequence extends PositionedReader {
       nextFile++;
       try {
         requireSize(files.get(index), sizes[index]);
-        current = opener.open(files.get(index), this::report);
+        current = opener.open(files.get(index), new Reports());
       } catch (DataException e) {
         if (stopping) {
           throw e;

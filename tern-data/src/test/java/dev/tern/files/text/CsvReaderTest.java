@@ -352,10 +352,14 @@ final class CsvReaderTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"2", "-1", "0.5", "nan", "", "yes"})
+  @ValueSource(strings = {"2", "-1", "0.5", "nan", "\"\"", "yes"})
   void labelOtherThanZeroOrOneIsAFault(String label) {
     assertFault(
-        "y,x,c,i\n" + label + ",2,a,3\n", "line 2", "column y", "\"" + label + "\"", "0 or 1");
+        "y,x,c,i\n" + label + ",2,a,3\n",
+        "line 2",
+        "column y",
+        "\"" + label.replace("\"", "") + "\"",
+        "0 or 1");
   }
 
   @Test
