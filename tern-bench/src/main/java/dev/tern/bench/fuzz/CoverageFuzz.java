@@ -86,7 +86,7 @@ final class CoverageFuzz {
   private static String[] arguments(Path corpus) {
     return new String[] {
       "--target_class=" + ReaderTarget.class.getName(),
-      "--instrumentation_includes=dev.tern.files.**:dev.tern.data.**",
+      "--instrumentation_includes=dev.tern.files.**:dev.tern.internal.files.**:dev.tern.data.**",
       // Lists of files may name any file.
       "--disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal",
       "--keep_going=" + FINDINGS,

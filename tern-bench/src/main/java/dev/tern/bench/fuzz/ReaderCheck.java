@@ -59,18 +59,28 @@ final class ReaderCheck implements AutoCloseable {
   ReaderCheck() {
     System.setProperty("slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider");
     try {
-      Files.createDirectory(folder);
       Path written = Files.createTempDirectory("tern-fuzz");
       corpus = ReaderCorpus.write(written);
-      try (DirectoryStream<Path> files = Files.newDirectoryStream(written)) {
-        for (Path file : files) {
-          Files.move(file, folder.resolve(written.relativize(file).toString()));
-        }
-      }
-      Files.delete(written);
+      move(written, folder);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Moves all that is in {@code from}, and that itself, to a folder of another file system. */
+  private static void move(Path from, Path to) throws IOException {
+    Files.createDirectories(to);
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(from)) {
+      for (Path file : files) {
+        Path target = to.resolve(file.getFileName().toString());
+        if (Files.isDirectory(file)) {
+          move(file, target);
+        } else {
+          Files.move(file, target);
+        }
+      }
+    }
+    Files.delete(from);
   }
 
   /** Sound files of every format. */

@@ -92,6 +92,9 @@ final class ReaderCorpus {
     corpus.addHugeCtr();
     corpus.addParquetJava();
     corpus.addDuckDb();
+    // An input of a fuzzer names its file by the place here: what is new comes last.
+    TextCorpus.addTo(corpus);
+    TypesCorpus.addTo(corpus);
     return corpus.entries;
   }
 
@@ -103,7 +106,8 @@ final class ReaderCorpus {
     add(name, framed, opener);
   }
 
-  private void add(String name, boolean framed, Opener opener) {
+  /** Adds a file that was written before. */
+  void add(String name, boolean framed, Opener opener) {
     try {
       entries.add(new Entry(name, Files.readAllBytes(folder.resolve(name)), framed, opener));
     } catch (IOException e) {
@@ -128,6 +132,11 @@ final class ReaderCorpus {
       batch.endRow();
     }
     return batch;
+  }
+
+  /** Where the file {@code name} is to be written. */
+  Path path(String name) {
+    return folder.resolve(name);
   }
 
   private void addRaw() {
@@ -213,8 +222,14 @@ final class ReaderCorpus {
   }
 
   private void write(String name, String text) {
+    write(name, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Writes a file, in a folder of its own where {@code name} has one. */
+  void write(String name, byte[] bytes) {
     try {
-      Files.writeString(folder.resolve(name), text, StandardCharsets.UTF_8);
+      Files.createDirectories(Objects.requireNonNull(folder.resolve(name).getParent()));
+      Files.write(folder.resolve(name), bytes);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -3,6 +3,7 @@ package dev.tern.bench.fuzz;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import dev.tern.files.ReadPolicy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
@@ -22,6 +23,18 @@ final class ReaderFuzzTest {
         assertThat(fuzz.check(seed)).as("--readers 1 --seed %s", seed).isEmpty();
       }
       assertThat(fuzz.sound()).isBetween(FILES / 10, FILES / 2);
+    }
+  }
+
+  @Test
+  void everyFileOfTheCorpusIsSound() {
+    ReaderCheck.Way way = new ReaderCheck.Way(ReadPolicy.Labels.BINARY, true, 2, 1);
+    try (ReaderCheck check = new ReaderCheck()) {
+      for (ReaderCorpus.Entry entry : check.corpus()) {
+        assertThat(check.check(entry, entry.bytes(), way).orElse(0L))
+            .as(entry.file())
+            .isGreaterThan(1);
+      }
     }
   }
 
