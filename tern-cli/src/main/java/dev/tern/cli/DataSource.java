@@ -486,9 +486,14 @@ final class DataSource {
     Map<String, String> separators = encoder.reading().map(Reading::separators).orElse(Map.of());
     for (int s = 0; s < slots.size(); s++) {
       boolean text = encoder.slots().get(s).text();
+      boolean unsigned = slots.get(s).unsigned();
       String name = slots.get(s).name();
       String separator = other.isEmpty() ? separators.getOrDefault(name, "") : other;
-      sparse.add(new SparseColumn(name, text, separator));
+      SparseColumn column = new SparseColumn(name, text, separator);
+      sparse.add(
+          unsigned && !text
+              ? new SparseColumn(name, SparseColumn.Values.UNSIGNED, separator)
+              : column);
     }
     return new Columns(
         List.of(config.label()),

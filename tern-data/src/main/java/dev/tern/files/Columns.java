@@ -20,7 +20,7 @@ import java.util.Set;
  * @param missing texts that say that a value is missing, as in {@code NA}: a field that is one of
  *     them, between its quotes if it has some, is read as an empty field, a value of a field with
  *     several is left out, and a label is a fault. Compared as written, before escapes are taken
- *     away. Of Parquet the names of folders alone are compared
+ *     away. Of Parquet all texts are compared, and one that is a value of a list is a null in it
  */
 public record Columns(
     List<String> labels,

@@ -125,8 +125,8 @@ final class DataKeys {
               new Kind.Texts("a list of texts"),
               List.of(),
               "Texts that mean a missing value, as an empty field does. In libsvm and libffm of"
-                  + " numbers.")
-          .when(FORMAT, "csv", "libsvm", "libffm")
+                  + " numbers, in parquet of texts.")
+          .when(FORMAT, "csv", "libsvm", "libffm", "parquet")
           .reading();
   static final Key<String> UNNAMED =
       KEYS.key(

@@ -1,5 +1,6 @@
 package dev.tern.files.parquet;
 
+import dev.tern.data.encode.TextHash;
 import dev.tern.data.encode.TimeParser;
 import dev.tern.internal.files.NumberParser;
 import dev.tern.internal.files.TimeOrder;
@@ -7,6 +8,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Values that are bytes in the file but no text: DECIMAL, FLOAT16, INT96, UUID and other bytes of
@@ -33,17 +35,26 @@ final class ParquetBytes {
   private final ParquetValues.Use use;
   private final ParquetTexts texts;
   private final ParquetMisfits misfits;
+
+  /** Hashes of the texts that mean a missing value, ascending. */
+  private final long[] markers;
+
   private final ParquetDecimals decimals;
   private final TimeOrder order = new TimeOrder();
   private final NumberParser numbers = new NumberParser();
   private final byte[] scratch = new byte[ParquetTimes.LONGEST];
 
   ParquetBytes(
-      ParquetType type, ParquetValues.Use use, ParquetTexts texts, ParquetMisfits misfits) {
+      ParquetType type,
+      ParquetValues.Use use,
+      ParquetTexts texts,
+      ParquetMisfits misfits,
+      long[] markers) {
     this.type = type;
     this.use = use;
     this.texts = texts;
     this.misfits = misfits;
+    this.markers = markers;
     decimals = new ParquetDecimals(type.scale(), texts, misfits);
   }
 
@@ -60,9 +71,10 @@ final class ParquetBytes {
     };
   }
 
-  /** A text that is a time; an empty one is missing. */
+  /** A text that is a time; an empty one is missing, and so is a marker. */
   private long time(int i, byte[] bytes, int from, int to) {
-    if (from == to) {
+    if (from == to
+        || markers.length > 0 && Arrays.binarySearch(markers, TextHash.of(bytes, from, to)) >= 0) {
       misfits.missing(i);
       return 0;
     }

@@ -2,6 +2,7 @@ package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
 import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.encode.TextHash;
 import dev.tern.data.encode.TimePart;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -9,7 +10,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import org.apache.parquet.format.Encoding;
 import org.apache.parquet.format.Type;
@@ -62,6 +62,7 @@ final class ParquetValues {
   private final Use use;
   private final Optional<TimePart> part;
   private final boolean mayFail;
+  private final long[] markers;
   private final ParquetTexts texts;
   private final ParquetBytes bytes;
   private final ParquetByteArrays arrays;
@@ -84,29 +85,42 @@ final class ParquetValues {
   private int taken;
 
   /**
-   * Values of {@code type} for {@code use}; {@code positive} holds hashes.
+   * Values of {@code type} for {@code use}.
    *
    * @param part that {@code use} is made of, values being times; empty for the values themselves
    * @param sharesOverPages as of {@link ParquetByteArrays}
+   * @param plan says which texts mean 1 or a missing value, and where all are told
    */
   ParquetValues(
       ParquetType type,
       Use use,
       Optional<TimePart> part,
       boolean sharesOverPages,
-      List<Long> positive,
-      TextDictionary dictionary) {
+      ParquetPlan plan) {
     this.type = type;
     this.use = use;
     this.part = part;
     Use read = part.isPresent() ? Use.INSTANT : use;
-    mayFail = ParquetConversion.mayFail(type, read);
+    markers = markers(type, read, plan);
+    mayFail = markers.length > 0 || ParquetConversion.mayFail(type, read);
     misfits = new ParquetMisfits(mayFail ? CHUNK : 0);
-    texts = new ParquetTexts(use == Use.TEXT ? dictionary : TextDictionary.none());
-    bytes = new ParquetBytes(type, read, texts, misfits);
+    texts = new ParquetTexts(use == Use.TEXT ? plan.dictionary() : TextDictionary.none());
+    bytes = new ParquetBytes(type, read, texts, misfits, markers);
     arrays = new ParquetByteArrays(type, read, sharesOverPages, texts, bytes);
-    conversion = new ParquetConversion(type, read, positive, texts, misfits);
+    conversion = new ParquetConversion(type, read, plan.positive(), texts, misfits);
     this.dictionary = new ParquetDictionary(use.isFloat(), mayFail);
+  }
+
+  /**
+   * The hashes of the texts that mean a missing value, ascending; none where there are no texts.
+   */
+  private static long[] markers(ParquetType type, Use use, ParquetPlan plan) {
+    boolean texts = type.kind() == ParquetType.Kind.TEXT && use != Use.NUMBER;
+    return plan.columns().missing().stream()
+        .filter(_ -> texts)
+        .mapToLong(TextHash::of)
+        .sorted()
+        .toArray();
   }
 
   /** Forgets the dictionary of the chunk before. */
@@ -263,9 +277,21 @@ final class ParquetValues {
       case BYTE_ARRAY -> arrays.read(longs, count);
       case FIXED_LEN_BYTE_ARRAY, INT96 -> readFixed(count);
     }
+    if (markers.length > 0 && !use.isTime() && part.isEmpty()) {
+      passMarkers(count);
+    }
     conversion.convert(longs, floats, count);
     if (part.isPresent()) {
       takeParts(part.get(), count);
+    }
+  }
+
+  /** Texts, of which there are the hashes, are missing where they are markers. */
+  private void passMarkers(int count) {
+    for (int i = 0; i < count; i++) {
+      if (Arrays.binarySearch(markers, longs[i]) >= 0) {
+        misfits.missing(i);
+      }
     }
   }
 
