@@ -8,7 +8,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /**
  * Values that are bytes in the file but no text: DECIMAL, FLOAT16, INT96, UUID and other bytes of
@@ -35,26 +34,22 @@ final class ParquetBytes {
   private final ParquetValues.Use use;
   private final ParquetTexts texts;
   private final ParquetMisfits misfits;
-
-  /** Hashes of the texts that mean a missing value, ascending. */
-  private final long[] markers;
-
   private final ParquetDecimals decimals;
-  private final TimeOrder order = new TimeOrder();
+  private final TimeOrder order;
   private final NumberParser numbers = new NumberParser();
   private final byte[] scratch = new byte[ParquetTimes.LONGEST];
 
   ParquetBytes(
       ParquetType type,
       ParquetValues.Use use,
+      TimeOrder order,
       ParquetTexts texts,
-      ParquetMisfits misfits,
-      long[] markers) {
+      ParquetMisfits misfits) {
     this.type = type;
     this.use = use;
+    this.order = order;
     this.texts = texts;
     this.misfits = misfits;
-    this.markers = markers;
     decimals = new ParquetDecimals(type.scale(), texts, misfits);
   }
 
@@ -73,8 +68,7 @@ final class ParquetBytes {
 
   /** A text that is a time; an empty one is missing, and so is a marker. */
   private long time(int i, byte[] bytes, int from, int to) {
-    if (from == to
-        || markers.length > 0 && Arrays.binarySearch(markers, TextHash.of(bytes, from, to)) >= 0) {
+    if (from == to || texts.haveMarkers() && texts.isMarker(TextHash.of(bytes, from, to))) {
       misfits.missing(i);
       return 0;
     }

@@ -29,7 +29,7 @@ final class ParquetFeature implements RowColumn {
         new ParquetColumn(
             file,
             field,
-            new ParquetValues(field.type(), target.use(), part, file.sharesOverPages(), plan),
+            new ParquetValues(field.type(), target, part, file.sharesOverPages(), plan),
             plan.largestPage());
     ids = new ParquetIds(this, target, column, nulls);
   }

@@ -9,10 +9,13 @@ import dev.tern.data.encode.TextHash;
 import dev.tern.data.encode.TimePart;
 import dev.tern.files.Columns;
 import dev.tern.files.SparseColumn;
+import dev.tern.internal.files.TimeOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.parquet.format.ColumnMetaData;
 import org.apache.parquet.format.RowGroup;
 
@@ -26,6 +29,8 @@ import org.apache.parquet.format.RowGroup;
  * @param pruning which row groups are left out
  * @param largestPage bytes of a page, at most
  * @param columns that are asked for by name; none by HugeCTR's rules
+ * @param orders of each slot that has the places of times or numbers in their order, by name; all
+ *     files share it
  */
 record ParquetPlan(
     Schema schema,
@@ -35,7 +40,8 @@ record ParquetPlan(
     TextDictionary dictionary,
     ParquetPruning pruning,
     long largestPage,
-    Columns columns) {
+    Columns columns,
+    Map<String, TimeOrder> orders) {
 
   /** Which part of a batch. */
   enum Role {
@@ -137,7 +143,10 @@ record ParquetPlan(
         dictionary,
         pruning,
         options.largestPage(),
-        columns);
+        columns,
+        wanted.stream()
+            .filter(target -> target.use() == ParquetValues.Use.TIME)
+            .collect(Collectors.toMap(Target::name, _ -> new TimeOrder())));
   }
 
   /** A plan to read what {@code metadata} names, as HugeCTR does. */
@@ -162,7 +171,8 @@ record ParquetPlan(
         TextDictionary.none(),
         ParquetPruning.NONE,
         options.largestPage(),
-        new Columns(List.of(), Set.of(), List.of(), List.of()));
+        new Columns(List.of(), Set.of(), List.of(), List.of()),
+        Map.of());
   }
 
   private static final Schema NO_ROWS = new Schema(List.of(), List.of(), List.of());
@@ -254,7 +264,7 @@ record ParquetPlan(
   }
 
   /** A column of nulls may be of any type in other files. */
-  private static boolean tellsNothing(ParquetField field) {
+  static boolean tellsNothing(ParquetField field) {
     return field.kind() == ParquetType.Kind.NULL && !field.list();
   }
 
@@ -332,7 +342,7 @@ record ParquetPlan(
 
   private ParquetPlan with(Schema schema, List<Target> targets) {
     return new ParquetPlan(
-        schema, targets, nulls, positive, dictionary, pruning, largestPage, columns);
+        schema, targets, nulls, positive, dictionary, pruning, largestPage, columns, orders);
   }
 
   /** The column of {@code file} that {@code target} means, in a type that fits. */
@@ -353,7 +363,8 @@ record ParquetPlan(
     return field;
   }
 
-  private static ParquetField find(ParquetFile file, Target target) {
+  /** The column that {@code target} means, in a type that becomes what is asked for. */
+  static ParquetField find(ParquetFile file, Target target) {
     ParquetField field = target.position() < 0 ? named(file, target) : at(file, target);
     if (!fits(field, target)) {
       throw new DataException(

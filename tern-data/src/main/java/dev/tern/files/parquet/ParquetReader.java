@@ -174,6 +174,7 @@ public final class ParquetReader {
 
   /** What the files tell: what is open in a plan, and how many rows there are. */
   private static final class Survey {
+    private final ParquetMeanings meanings = new ParquetMeanings();
     private ParquetPlan plan;
     private long rows;
     private long idsOfRow;
@@ -188,6 +189,7 @@ public final class ParquetReader {
         ParquetFile.costing(
             more,
             () -> {
+              meanings.check(file, plan);
               ParquetPlan told = plan.settledBy(file);
               rows = FileSequence.addRows(path, rows, more);
               idsOfRow = Math.max(idsOfRow, told.idsOfRow(file));

@@ -3,13 +3,29 @@ package dev.tern.files.parquet;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.encode.TextHash;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Set;
 
-/** Texts as 64-bit hashes, each told to a dictionary. */
+/** Texts as 64-bit hashes, each told to a dictionary; some mean that a value is missing. */
 final class ParquetTexts {
   private final TextDictionary dictionary;
+  private final long[] markers;
 
-  ParquetTexts(TextDictionary dictionary) {
+  /**
+   * @param missing texts that mean a missing value
+   */
+  ParquetTexts(TextDictionary dictionary, Set<String> missing) {
     this.dictionary = dictionary;
+    markers = missing.stream().mapToLong(TextHash::of).sorted().toArray();
+  }
+
+  boolean haveMarkers() {
+    return markers.length > 0;
+  }
+
+  /** Whether the text of that hash means a missing value. */
+  boolean isMarker(long hash) {
+    return Arrays.binarySearch(markers, hash) >= 0;
   }
 
   /** The hash of the text {@code bytes[from, to)}. */

@@ -2,8 +2,8 @@ package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
 import dev.tern.data.encode.TextDictionary;
-import dev.tern.data.encode.TextHash;
 import dev.tern.data.encode.TimePart;
+import dev.tern.internal.files.TimeOrder;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
@@ -11,6 +11,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.Set;
 import org.apache.parquet.format.Encoding;
 import org.apache.parquet.format.Type;
 
@@ -62,7 +63,6 @@ final class ParquetValues {
   private final Use use;
   private final Optional<TimePart> part;
   private final boolean mayFail;
-  private final long[] markers;
   private final ParquetTexts texts;
   private final ParquetBytes bytes;
   private final ParquetByteArrays arrays;
@@ -85,42 +85,32 @@ final class ParquetValues {
   private int taken;
 
   /**
-   * Values of {@code type} for {@code use}.
+   * Values of {@code type} as {@code target} wants them.
    *
-   * @param part that {@code use} is made of, values being times; empty for the values themselves
+   * @param part that is wanted, values being times; empty for the values themselves
    * @param sharesOverPages as of {@link ParquetByteArrays}
    * @param plan says which texts mean 1 or a missing value, and where all are told
    */
   ParquetValues(
       ParquetType type,
-      Use use,
+      ParquetPlan.Target target,
       Optional<TimePart> part,
       boolean sharesOverPages,
       ParquetPlan plan) {
     this.type = type;
-    this.use = use;
+    use = target.use();
     this.part = part;
     Use read = part.isPresent() ? Use.INSTANT : use;
-    markers = markers(type, read, plan);
-    mayFail = markers.length > 0 || ParquetConversion.mayFail(type, read);
+    boolean text = type.kind() == ParquetType.Kind.TEXT;
+    TextDictionary dictionary = use == Use.TEXT ? plan.dictionary() : TextDictionary.none();
+    texts = new ParquetTexts(dictionary, text ? plan.columns().missing() : Set.of());
+    mayFail = texts.haveMarkers() || ParquetConversion.mayFail(type, read);
     misfits = new ParquetMisfits(mayFail ? CHUNK : 0);
-    texts = new ParquetTexts(use == Use.TEXT ? plan.dictionary() : TextDictionary.none());
-    bytes = new ParquetBytes(type, read, texts, misfits, markers);
+    TimeOrder order = plan.orders().getOrDefault(target.name(), new TimeOrder());
+    bytes = new ParquetBytes(type, read, order, texts, misfits);
     arrays = new ParquetByteArrays(type, read, sharesOverPages, texts, bytes);
     conversion = new ParquetConversion(type, read, plan.positive(), texts, misfits);
     this.dictionary = new ParquetDictionary(use.isFloat(), mayFail);
-  }
-
-  /**
-   * The hashes of the texts that mean a missing value, ascending; none where there are no texts.
-   */
-  private static long[] markers(ParquetType type, Use use, ParquetPlan plan) {
-    boolean texts = type.kind() == ParquetType.Kind.TEXT && use != Use.NUMBER;
-    return plan.columns().missing().stream()
-        .filter(_ -> texts)
-        .mapToLong(TextHash::of)
-        .sorted()
-        .toArray();
   }
 
   /** Forgets the dictionary of the chunk before. */
@@ -277,7 +267,7 @@ final class ParquetValues {
       case BYTE_ARRAY -> arrays.read(longs, count);
       case FIXED_LEN_BYTE_ARRAY, INT96 -> readFixed(count);
     }
-    if (markers.length > 0 && !use.isTime() && part.isEmpty()) {
+    if (texts.haveMarkers() && !use.isTime() && part.isEmpty()) {
       passMarkers(count);
     }
     conversion.convert(longs, floats, count);
@@ -289,7 +279,7 @@ final class ParquetValues {
   /** Texts, of which there are the hashes, are missing where they are markers. */
   private void passMarkers(int count) {
     for (int i = 0; i < count; i++) {
-      if (Arrays.binarySearch(markers, longs[i]) >= 0) {
+      if (texts.isMarker(longs[i])) {
         misfits.missing(i);
       }
     }
