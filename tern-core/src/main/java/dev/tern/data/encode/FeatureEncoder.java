@@ -533,6 +533,10 @@ public final class FeatureEncoder {
    *   <li>A slot of several ids takes a {@link List} of these, or one.
    *   <li>A slot with weights takes a {@link Map} from these to finite {@link Number}s, in its
    *       order; those of a list, or one alone, have the weight 1.
+   *   <li>A part of a time, such as {@code t@hour}, takes what it is, as any column does; or the
+   *       row has the time as {@code t}: an {@link java.time.Instant}, {@link java.time.LocalDate},
+   *       {@link java.time.LocalDateTime}, {@link java.time.OffsetDateTime} or {@link
+   *       java.time.ZonedDateTime}, or a text or number as {@link TimeParser} reads it.
    *   <li>A label takes a {@link Number}; without it the label is NaN.
    * </ul>
    *

@@ -10,8 +10,15 @@ import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Fills rows of a raw batch from values by column name. Allocates nothing for a correct row. */
-record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields) {
+/**
+ * Fills rows of a raw batch from values by column name. Allocates nothing for a correct row, but
+ * for times that are texts.
+ */
+record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields, RawTimes times) {
+  RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields) {
+    this(schema, slots, fields, new RawTimes(schema));
+  }
+
   void add(Map<String, ?> columns, Batch raw) {
     raw.abandonRow();
     int known = 0;
@@ -24,14 +31,24 @@ record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields)
     for (int i = 0; i < schema.denseDim(); i++) {
       String name = schema.dense().get(i);
       Object value = columns.get(name);
-      raw.setDense(i, number(name, value));
-      known += value != null || columns.containsKey(name) ? 1 : 0;
+      boolean named = value != null || columns.containsKey(name);
+      boolean time = !named && times.hasDense(i, columns);
+      raw.setDense(i, time ? times.number(i, columns, fields) : number(name, value));
+      known += named ? 1 : 0;
     }
     for (int i = 0; i < schema.slotCount(); i++) {
       String name = schema.slots().get(i).name();
       Object value = columns.get(name);
-      addIds(i, value, raw);
-      known += value != null || columns.containsKey(name) ? 1 : 0;
+      boolean named = value != null || columns.containsKey(name);
+      if (!named && times.hasSlot(i, columns)) {
+        times.addId(i, columns, fields, slots.get(i).text(), raw);
+      } else {
+        addIds(i, value, raw);
+      }
+      known += named ? 1 : 0;
+    }
+    for (int i = 0; i < times.sources().size(); i++) {
+      known += columns.containsKey(times.sources().get(i)) ? 1 : 0;
     }
     if (known < columns.size()) {
       refuseUnknown(columns);
@@ -112,8 +129,7 @@ record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields)
     return text ? TextHash.ofInteger(value) : value;
   }
 
-  private static IllegalArgumentException wrong(
-      String column, @Nullable Object value, String expected) {
+  static IllegalArgumentException wrong(String column, @Nullable Object value, String expected) {
     String type = value == null ? "" : " of type " + value.getClass().getSimpleName();
     String shown = String.valueOf(value);
     if (shown.length() > 60) {
@@ -128,10 +144,16 @@ record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields)
     schema.labels().forEach(unknown::remove);
     schema.dense().forEach(unknown::remove);
     schema.slotNames().forEach(unknown::remove);
+    times.sources().forEach(unknown::remove);
     if (!unknown.isEmpty()) {
       throw new IllegalArgumentException(
-          "column %s: got a value for it, expected only %s, %s and labels %s; leave it out"
-              .formatted(unknown.first(), schema.dense(), schema.slotNames(), schema.labels()));
+          "column %s: got a value for it, expected only %s, %s%s and labels %s; leave it out"
+              .formatted(
+                  unknown.first(),
+                  schema.dense(),
+                  schema.slotNames(),
+                  times.sources().isEmpty() ? "" : ", times " + times.sources(),
+                  schema.labels()));
     }
   }
 }
