@@ -53,8 +53,12 @@ record Failures(BooleanSupplier debug)
     };
   }
 
+  /** The message of {@code e}, with the key of what it advises to change. */
   private static String text(Throwable e) {
-    return e.getMessage() == null ? e.toString() : e.getMessage();
+    String text = e.getMessage() == null ? e.toString() : e.getMessage();
+    return text.contains("lower the learning rate")
+        ? text + " (the learning rate is train.optimizer.lr)"
+        : text;
   }
 
   @Override

@@ -61,7 +61,7 @@ final class BrokenFiles {
             "CSV: no label",
             in -> train(in, edited(in, "1,15,", ",15,")),
             "rows.csv: line 16, byte ",
-            "column y: got label \"\", expected 0 or 1"),
+            "column y: got no label, expected one"),
         bad(
             "CSV: text where ids are integers",
             in -> train(in, rows(in), "data.sparse.encode=id"),
@@ -145,7 +145,7 @@ final class BrokenFiles {
                     "data.dense.columns=2",
                     "data.sparse.columns=1"),
             "rows.svm: line 1, byte 3: got \"1:1\", expected field:feature:value",
-            "read it as libsvm"),
+            "set data.format to libsvm"),
         wrong(
             "LIBFFM: columns that are no fields",
             in -> train(in, features(in, "", ""), "data.format=libffm"),

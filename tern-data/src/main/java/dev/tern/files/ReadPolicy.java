@@ -121,7 +121,7 @@ public record ReadPolicy(Labels labels, Faults faults, int threads, boolean once
                 got,
                 (labels == Labels.FINITE
                     ? ", expected a finite number; mend the data"
-                    : ", expected 0 or 1; mend the data, or name the texts that mean 1 as"
-                        + " positive")));
+                    : ", expected 0 or 1; mend the data, or list the texts that mean 1 in"
+                        + " data.label.positive")));
   }
 }

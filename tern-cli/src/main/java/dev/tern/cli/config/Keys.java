@@ -1,7 +1,6 @@
 package dev.tern.cli.config;
 
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -12,8 +11,8 @@ import java.util.stream.Stream;
 
 /**
  * All configuration keys. {@link DataKeys}, {@link ModelKeys} and {@link TrainKeys} declare them; a
- * key with a condition stands after the key that it depends on. Unknown names get the nearest key
- * as advice.
+ * key with a condition stands after the key that it depends on. Unknown names get the key as advice
+ * that {@link NearKeys} finds.
  *
  * <p>The sections {@link #GROUPS} may hold a list: {@code data.sparse[1].encode} is the key {@code
  * data.sparse.encode} of the second group.
@@ -68,7 +67,7 @@ final class Keys {
    */
   static String advice(String path) {
     String plain = plain(path);
-    Optional<String> near = nearest(plain);
+    Optional<String> near = NearKeys.of(plain, names());
     if (near.isPresent()) {
       return "did you mean " + near.get() + "?";
     }
@@ -87,29 +86,8 @@ final class Keys {
     return "use one of " + String.join(", ", here);
   }
 
-  /**
-   * The nearest key or section: by its name within the same section first, then by its name alone,
-   * then by the whole path.
-   */
-  private static Optional<String> nearest(String path) {
-    int dot = path.lastIndexOf('.');
-    String prefix = path.substring(0, dot + 1);
-    String last = path.substring(dot + 1);
-    List<String> siblings =
-        names().stream()
-            .filter(n -> n.startsWith(prefix) && n.indexOf('.', prefix.length()) < 0)
-            .map(n -> n.substring(prefix.length()))
-            .toList();
-    return Names.nearest(last, siblings)
-        .map(prefix::concat)
-        .or(() ->
-            names().stream()
-                .filter(n -> n.endsWith("." + last))
-                .min(Comparator.comparingInt(n -> Names.edits(path, n))))
-        .or(() -> Names.nearest(path, names()));
-  }
-
-  private static Set<String> names() {
+  /** All keys and sections. */
+  static Set<String> names() {
     Set<String> names = new LinkedHashSet<>(SECTIONS);
     ALL.forEach(key -> names.add(key.path()));
     return names;

@@ -22,10 +22,14 @@ public final class Names {
    * but 2 are always near. To a text of over 1000 letters none is.
    */
   public static Optional<String> nearest(String name, Collection<String> candidates) {
+    return nearest(name, candidates, Math.max(2, name.length() / 3));
+  }
+
+  /** The nearest of {@code candidates} that is at most {@code limit} edits away. */
+  static Optional<String> nearest(String name, Collection<String> candidates, int limit) {
     if (name.length() > 1000) {
       return Optional.empty();
     }
-    int limit = Math.max(2, name.length() / 3);
     return candidates.stream()
         .filter(candidate ->
             edits(name, candidate) <= limit && edits(name, candidate) < candidate.length())

@@ -453,7 +453,8 @@ final class CsvFile implements RowSource {
       batch.addId(slot, numbers.integer());
     } else {
       throw new DataException(
-          "%s: got %s, expected a 64-bit integer id; mend it, or read the column as text"
+          ("%s: got %s, expected a 64-bit integer id; mend it, or read the column as texts, with"
+                  + " data.sparse.encode: vocabulary or hash and data.sparse.values: text")
               .formatted(
                   where(field, columns.sparse().get(slot).name()),
                   shown(input.start(field), input.end(field))));
@@ -463,8 +464,8 @@ final class CsvFile implements RowSource {
   private DataException badSign(int slot, int field) {
     String expected =
         unsigned[slot]
-            ? "an integer of 0 or more by data.sparse.values: unsigned; mend it, or read the column"
-                + " as integer"
+            ? "an integer of 0 or more by data.sparse.values: unsigned; mend it, or set that to"
+                + " integer"
             : "an integer below 2^63; for ids up to 2^64 - 1 set data.sparse.values: unsigned";
     return new DataException(
         "%s: got %s, expected %s"

@@ -344,9 +344,10 @@ final class LibsvmFile implements RowSource {
   private DataException malformed(int from) {
     String expected =
         options.fields()
-            ? "field:feature:value with whole numbers below 2^64; mend the line, or read it as"
-                + " libsvm"
-            : "feature:value with a whole number below 2^64; mend the line, or read it as libffm";
+            ? "field:feature:value with whole numbers below 2^64; mend the line, or set data.format"
+                  + " to libsvm"
+            : "feature:value with a whole number below 2^64; mend the line, or set data.format to"
+                  + " libffm";
     return fault(
         from, "got %s, expected %s".formatted(input.quoted(from, wordEnd(from)), expected));
   }
@@ -360,7 +361,7 @@ final class LibsvmFile implements RowSource {
             .formatted(
                 input.quoted(start, to),
                 options.fields() ? "field:" : "",
-                field ? ", or read it as libffm" : ""));
+                field ? ", or set data.format to libffm" : ""));
   }
 
   private DataException unnamed(int from, int to, String advice) {

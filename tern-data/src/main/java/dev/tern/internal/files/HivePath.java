@@ -164,8 +164,8 @@ public final class HivePath {
       throw fault(
           name,
           unsigned
-              ? "an integer from 0 to 2^64 - 1; read the column as text"
-              : "a 64-bit integer; read the column as text, or set data.sparse.values: unsigned");
+              ? "an integer from 0 to 2^64 - 1; read the column as texts (data.sparse.values: text)"
+              : "a 64-bit integer; read the column as texts, or set data.sparse.values: unsigned");
     }
     return new long[] {numbers.integer()};
   }

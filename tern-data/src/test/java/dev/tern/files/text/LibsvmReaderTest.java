@@ -237,7 +237,7 @@ final class LibsvmReaderTest {
     "3.5:1, expected feature:value",
     "18446744073709551616:1, expected feature:value",
     "99999999999999999999999999:1, expected feature:value",
-    "3:1:1, read it as libffm",
+    "3:1:1, set data.format to libffm",
     "3:0x1, expected feature:value",
     "3 :1, expected feature:value",
     "3:nan, expected the value 1",
