@@ -70,7 +70,7 @@ final class ProfileCommand implements Callable<Integer> {
     Files.writeString(trace, StepTrace.json(profile));
     Files.writeString(memory, seen.memory());
     print(profile, page, trace);
-    spec.commandLine().getOut().println("memory " + memory);
+    spec.commandLine().getOut().println("memory " + Format.path(memory));
     spec.commandLine().getOut().flush();
     return 0;
   }
@@ -88,8 +88,8 @@ final class ProfileCommand implements Callable<Integer> {
     text.printf(
         "computed again: %d steps, %s %% of the time%n",
         again, Format.fixed(100 * profile.shareAgain(), 1));
-    text.println("picture " + page);
-    text.println("trace " + trace);
+    text.println("picture " + Format.path(page));
+    text.println("trace " + Format.path(trace));
     text.flush();
   }
 }

@@ -95,7 +95,7 @@ final class SplitCommand implements Callable<Integer> {
     long[] rows = copies(files, config) ? copy(files, config) : convert(files, config);
     PrintWriter out = spec.commandLine().getOut();
     for (int p = 0; p < rows.length; p++) {
-      out.println(files.get(p).file() + ": wrote " + Format.whole(rows[p]) + " rows");
+      out.println(Format.path(files.get(p).file()) + ": wrote " + Format.whole(rows[p]) + " rows");
     }
     out.flush();
     return 0;

@@ -82,6 +82,18 @@ final class MessagesTest {
     assertThat(clean(data("verify", missing, keys("y", "a")))).contains("none\\u202e.csv");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {" x", "x ", "x\u00a0", "x\u001b"})
+  void oddPathsStandInQuotesOnBothStreams(String name) throws IOException {
+    String[] keys = {"--format csv", "data.label.column=y", "data.dense.columns=a"};
+    Path odd = file(name, "y,a\n1,2\n0,b\n1,3\n");
+    String shown =
+        folder.resolve(name).toString().replace("\u00a0", "\\u00a0").replace("\u001b", "\\u001b");
+    assertThat(clean(data("verify", odd, keys))).contains('"' + shown + "\": line 3, byte ");
+    Files.delete(odd);
+    assertThat(clean(data("verify", odd, keys))).contains('"' + shown + "\": got no such file");
+  }
+
   @Test
   void listsOfFiftyThousandNamesAreShortened() throws IOException {
     String names =

@@ -1,5 +1,6 @@
 package dev.tern.base;
 
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.Locale;
@@ -101,6 +102,16 @@ public final class Shown {
       list.append(String.format(Locale.ROOT, ", and %,d more", items.size() - MOST_ITEMS));
     }
     return list.append(']').toString();
+  }
+
+  /**
+   * {@code path} as {@link #line} shows it; in quotes where that differs or a name ends in blanks.
+   */
+  public static String path(Path path) {
+    String text = path.toString();
+    String line = line(text);
+    boolean plain = line.equals(text.strip()) && !text.contains("/ ") && !text.contains(" /");
+    return plain ? line : '"' + line + '"';
   }
 
   /** {@link #excerpt} in double quotes. */

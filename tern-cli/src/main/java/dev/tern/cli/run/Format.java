@@ -57,8 +57,8 @@ public final class Format {
         : whole / 3600 + " h " + whole % 3600 / 60 + " min";
   }
 
-  /** A file as {@link Shown#line} shows it. */
+  /** A file as {@link Shown#path} shows it. */
   public static String path(Path path) {
-    return Shown.line(path.toString());
+    return Shown.path(path);
   }
 }

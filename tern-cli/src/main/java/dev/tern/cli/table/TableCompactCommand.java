@@ -1,6 +1,7 @@
 package dev.tern.cli.table;
 
 import dev.tern.checkpoint.Checkpoint;
+import dev.tern.cli.run.Format;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -33,7 +34,7 @@ final class TableCompactCommand implements Callable<Integer> {
   public Integer call() {
     Checkpoint opened = checkpoint.open();
     opened.compact(out);
-    spec.commandLine().getOut().println(opened.parts().size() + " parts in " + out);
+    spec.commandLine().getOut().println(opened.parts().size() + " parts in " + Format.path(out));
     spec.commandLine().getOut().flush();
     return 0;
   }

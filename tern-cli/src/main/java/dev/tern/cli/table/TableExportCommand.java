@@ -56,7 +56,7 @@ final class TableExportCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Checkpoint checkpoint = choice.open();
-    spec.commandLine().getOut().println(write(checkpoint) + " in " + out);
+    spec.commandLine().getOut().println(write(checkpoint) + " in " + Format.path(out));
     spec.commandLine().getOut().flush();
     return 0;
   }

@@ -57,7 +57,9 @@ final class TableImportCommand implements Callable<Integer> {
     int slot = choice.slot(checkpoint);
     long rows =
         TableImport.write(checkpoint, slot, new TableImport.Source(from, format, record), out);
-    spec.commandLine().getOut().println(Format.whole(rows) + " rows, checkpoint " + out);
+    spec.commandLine()
+        .getOut()
+        .println(Format.whole(rows) + " rows, checkpoint " + Format.path(out));
     spec.commandLine().getOut().flush();
     return 0;
   }

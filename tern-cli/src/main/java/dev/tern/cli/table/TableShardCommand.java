@@ -1,6 +1,7 @@
 package dev.tern.cli.table;
 
 import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.run.Format;
 import dev.tern.embedding.TableShard;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -49,7 +50,7 @@ final class TableShardCommand implements Callable<Integer> {
               + "; 1 merges all");
     }
     checkpoint.open().reshard(out, shards);
-    spec.commandLine().getOut().println(shards + " files a table in " + out);
+    spec.commandLine().getOut().println(shards + " files a table in " + Format.path(out));
     spec.commandLine().getOut().flush();
     return 0;
   }

@@ -1,6 +1,7 @@
 package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import dev.tern.files.KeyType;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -8,6 +9,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -56,12 +58,15 @@ public final class BinaryInput implements AutoCloseable {
   /** The fault of a file that cannot be opened or read. */
   public static DataException unreadable(Path file, IOException e) {
     String got =
-        e instanceof NoSuchFileException
-            ? "got no such file, expected data; check the path"
-            : "got an error reading it ("
-                + DataException.reason(e)
-                + "), expected a file; check the path and its permissions";
-    return new DataException(file + ": " + got, e);
+        switch (e) {
+          case NoSuchFileException _ -> "no such file, expected data; check the path";
+          case AccessDeniedException _ ->
+              "a file that may not be read, expected data; check its permissions";
+          default ->
+              "an error reading it (%s), expected a file; check the path and its disk"
+                  .formatted(DataException.reason(e));
+        };
+    return new DataException(Shown.path(file) + ": got " + got, e);
   }
 
   /** Bytes of the file. */

@@ -1,6 +1,7 @@
 package dev.tern.internal.files;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
@@ -88,12 +89,14 @@ public final class InputFiles {
     }
     requireNoLink(path);
     if (!PathPattern.isPattern(path)) {
-      throw new DataException(path + ": got no such file, expected data; check the path");
+      throw new DataException(
+          Shown.path(path) + ": got no such file, expected data; check the path");
     }
     try {
       SortedSet<Path> found = new PathPattern(path).matches();
       if (found.isEmpty()) {
-        throw new DataException(path + ": got no file that matches, expected some; check the path");
+        throw new DataException(
+            Shown.path(path) + ": got no file that matches, expected some; check the path");
       }
       return List.copyOf(found);
     } catch (IOException e) {
@@ -113,7 +116,9 @@ public final class InputFiles {
         if (earlier != null) {
           throw new DataException(
               "%s: got the file twice%s, expected each once; name it once, by one pattern"
-                  .formatted(file, earlier.equals(file) ? "" : ", also as " + earlier));
+                  .formatted(
+                      Shown.path(file),
+                      earlier.equals(file) ? "" : ", also as " + Shown.path(earlier)));
         }
       } catch (IOException e) {
         throw unreadable(file, e);
@@ -133,7 +138,7 @@ public final class InputFiles {
     if (files.isEmpty()) {
       String wanted = kind == Kind.PARQUET ? "no Parquet file" : "a folder without files";
       throw new DataException(
-          "%s: got %s there, expected data; check the path".formatted(folder, wanted));
+          "%s: got %s there, expected data; check the path".formatted(Shown.path(folder), wanted));
     }
     return List.copyOf(files);
   }
@@ -152,7 +157,8 @@ public final class InputFiles {
     List<Path> full = files.stream().filter(file -> !isEmpty(file)).toList();
     if (full.isEmpty()) {
       throw new DataException(
-          path + ": got only files without a byte, expected data; check what writes them");
+          Shown.path(path)
+              + ": got only files without a byte, expected data; check what writes them");
     }
     return full;
   }
@@ -194,7 +200,7 @@ public final class InputFiles {
   static void requireNoLink(Path path) {
     if (Files.isSymbolicLink(path) && !Files.exists(path)) {
       throw new DataException(
-          path
+          Shown.path(path)
               + ": got a link to a file that is not there, expected data; mend or remove the link");
     }
   }
@@ -211,7 +217,7 @@ public final class InputFiles {
               file.getFile() + ", which is no folder, expected one; check the path";
           default -> "an error looking for files (" + DataException.reason(e) + "); check the path";
         };
-    return new DataException(path + ": got " + got, e);
+    return new DataException(Shown.path(path) + ": got " + got, e);
   }
 
   /** Whether {@code path} is there, as a link too. */

@@ -277,7 +277,7 @@ public final class TextBytes implements AutoCloseable {
 
   /** File, line and byte offset of a position in the buffer, for messages. */
   public String where(long line, int at) {
-    return file
+    return Shown.path(file)
         + ": line "
         + line
         + ", byte "
