@@ -238,6 +238,7 @@ final class DataSource {
       case "csv" -> CsvReader.copy(files, FileOptions.csv(config), key, policy, parts);
       case "norm" -> NormReader.copy(files, normOptions(), key, policy, parts);
       case "raw" -> RawReader.copy(files, rawOptions(), key, policy, parts);
+      case "parquet" -> ParquetReader.copy(files, FileOptions.parquet(config), key, policy, parts);
       default -> LibsvmReader.copy(files, FileOptions.libsvm(config), key, policy, parts);
     };
   }

@@ -10,7 +10,9 @@ import dev.tern.files.DataSplit;
 import dev.tern.files.DataWriter;
 import dev.tern.files.RecordCopy;
 import dev.tern.files.SparseColumn;
+import dev.tern.internal.files.InputFiles;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +44,8 @@ import picocli.CommandLine.Spec;
       "    --config rows.yaml --by time --column day"
     })
 final class SplitCommand implements Callable<Integer> {
-  private static final List<String> COPIED = List.of("csv", "libsvm", "libffm", "norm", "raw");
+  private static final List<String> COPIED =
+      List.of("csv", "libsvm", "libffm", "norm", "raw", "parquet");
 
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private DataOptions data = new DataOptions();
@@ -104,11 +107,19 @@ final class SplitCommand implements Callable<Integer> {
   /** Whether records can go to the parts as they are: formats are the same, options are none. */
   private boolean copies(List<Part> files, DataConfig config) {
     return COPIED.contains(config.format())
+        && (!config.format().equals("parquet")
+            || config.train().stream().allMatch(SplitCommand::isParquet))
         && files.stream()
             .allMatch(part ->
                 part.format().equals(config.format())
                     && !write.asksFor(part.format())
                     && (!part.format().equals("csv") || hasDelimiter(part.file(), config)));
+  }
+
+  /** Whether rows come from {@code path} itself, which a list of files only names. */
+  private static boolean isParquet(Path path) {
+    return InputFiles.named(List.of(path)).stream()
+        .allMatch(file -> Files.isDirectory(file) || InputFiles.isParquet(file));
   }
 
   /** Whether the name of {@code part} asks for the fields of the input, between TABs or not. */
@@ -140,12 +151,7 @@ final class SplitCommand implements Callable<Integer> {
       progress.begin("split", "rows", 0, records.rowCount().orElse(0));
       long[] rows = split.copy(records, done -> progress.update(done, ""));
       source.noteSkipped(progress);
-      if (records.comments() > 0) {
-        progress.note(
-            "left out "
-                + Format.whole(records.comments())
-                + " lines of comments that stood between rows");
-      }
+      records.notes().forEach(progress::note);
       return rows;
     }
   }

@@ -201,11 +201,39 @@ final class DataCommandTest {
   }
 
   @Test
+  void splitKeepsAllColumnsOfParquet() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,30,7\n0,10,8\n0,20,7\n1,40,9\n");
+    Path whole = temp.resolve("rows.parquet");
+    assertThat(convert(csv, whole, "--set", "data.sparse.encode=id").code()).isZero();
+    String one = temp.resolve("one.parquet").toString();
+    String two = temp.resolve("two.parquet").toString();
+    String[] time = {"--by", "time", "--column", "a", "--part", one + "=1", "--part", two + "=1"};
+    List<String> all = new ArrayList<>(List.of("data", "split", whole.toString()));
+    all.addAll(List.of(time));
+    Result result = tern(all.toArray(String[]::new));
+    assertThat(result.code()).as(result.err()).isZero();
+    Path back = temp.resolve("back.csv");
+    assertThat(convert(Path.of(two), back, "--set", "data.sparse.encode=id").code()).isZero();
+    assertThat(Files.readString(back)).isEqualTo("y,a,c\n1,30,7\n1,40,9\n");
+    Result converted =
+        tern(
+            "data",
+            "split",
+            whole.toString(),
+            "--part",
+            one + "=1",
+            "--keys",
+            "u32",
+            "--overwrite");
+    assertThat(converted.err()).contains("got columns [y, a, c] but neither data.dense.columns");
+  }
+
+  @Test
   void splitTellsOfCommentsThatItLeavesOut() throws IOException {
     Files.writeString(csv, "y,a,c\n# one\n1,2,\n# two\n");
     String part = temp.resolve("part.csv").toString();
     Result result = split("--part", part + "=1", "--set", "data.comment=#");
-    assertThat(result.err()).isEqualTo("left out 2 lines of comments that stood between rows\n");
+    assertThat(result.err()).isEqualTo("left out 2 lines of comments between records\n");
     assertThat(Files.readString(Path.of(part))).isEqualTo("y,a,c\n1,2,\n");
   }
 

@@ -337,22 +337,18 @@ public final class DataSplit {
    * @return records of each part
    */
   public long[] copy(RecordCopy records, LongConsumer progress) {
-    long[] rows = new long[ends.length];
     Batch keys = new Batch(records.schema(), 1);
     Place place = _ -> records.where();
     long number = 0;
     while (records.next(keys)) {
-      int part = chooser.part(keys, 0, number, place);
-      records.copyTo(part);
-      rows[part]++;
+      records.copyTo(chooser.part(keys, 0, number, place));
       number++;
       keys.clear();
       if (number % SOME == 0) {
         progress.accept(number);
       }
     }
-    records.finish();
-    return rows;
+    return records.finish();
   }
 
   /** What {@code writer} gets of rows of {@code schema}: slots beyond its own are left out. */

@@ -2,6 +2,7 @@ package dev.tern.files;
 
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -37,15 +38,17 @@ public interface RecordCopy extends AutoCloseable {
   /** Appends the current record to new file number {@code part}; once a record. */
   void copyTo(int part);
 
-  /** Lines passed over so far, as comments, that are in none of the new files. */
-  long comments();
+  /** How the new files differ from the old, in words: comments that they lack, another codec. */
+  List<String> notes();
 
   /**
-   * Completes the new files: flushes and forces all of them to disk, then gives them their names.
+   * Completes the new files after the last record: flushes and forces all of them to disk, then
+   * gives them their names.
    *
+   * @return the records of each
    * @throws IllegalStateException if a record was not copied
    */
-  void finish();
+  long[] finish();
 
   /** Lets go of all files; unless finished, deletes the new ones. Closing twice is harmless. */
   @Override

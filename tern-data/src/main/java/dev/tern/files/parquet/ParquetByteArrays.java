@@ -1,10 +1,12 @@
 package dev.tern.files.parquet;
 
 import dev.tern.base.DataException;
+import dev.tern.data.encode.TextDictionary;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Set;
 import org.apache.parquet.format.Encoding;
 
 /**
@@ -27,7 +29,7 @@ final class ParquetByteArrays {
   private final int width;
   private final boolean sharesOverPages;
   private final ParquetTexts texts;
-  private final ParquetBytes reading;
+  private final Reading reading;
   private final ParquetDelta prefixes = new ParquetDelta();
   private final ParquetDelta lengths = new ParquetDelta();
   private final long[] prefix = new long[1];
@@ -61,6 +63,22 @@ final class ParquetByteArrays {
     width = type.width();
     this.texts = texts;
     this.reading = reading;
+  }
+
+  /** Arrays that {@code reading} takes, all of {@code width} bytes unless that is 0. */
+  ParquetByteArrays(int width, boolean sharesOverPages, Reading reading) {
+    this.width = width;
+    this.sharesOverPages = sharesOverPages;
+    this.reading = reading;
+    text = false;
+    texts = new ParquetTexts(TextDictionary.none(), Set.of());
+  }
+
+  /** What becomes of arrays that are no texts. */
+  @FunctionalInterface
+  interface Reading {
+    /** Value {@code i}, which is {@code bytes[from, to)}. */
+    long read(int i, byte[] bytes, int from, int to);
   }
 
   /** Forgets the pages of the chunk before. */

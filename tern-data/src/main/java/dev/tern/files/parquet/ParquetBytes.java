@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  * one length. Each becomes what its {@link ParquetValues.Use} asks for, as a long: a number as the
  * bits of a double, an id, or a hash.
  */
-final class ParquetBytes {
+final class ParquetBytes implements ParquetByteArrays.Reading {
   private static final VarHandle INT =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle LONG =
@@ -53,8 +53,8 @@ final class ParquetBytes {
     decimals = new ParquetDecimals(type.scale(), texts, misfits);
   }
 
-  /** Value {@code i}, which is {@code bytes[from, to)}. */
-  long read(int i, byte[] bytes, int from, int to) {
+  @Override
+  public long read(int i, byte[] bytes, int from, int to) {
     return switch (type.kind()) {
       case DECIMAL -> decimal(i, bytes, from, to);
       case FLOAT16 ->

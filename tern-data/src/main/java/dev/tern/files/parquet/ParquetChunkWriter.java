@@ -4,12 +4,14 @@ import dev.tern.files.KeyType;
 import dev.tern.internal.files.OutputFile;
 import dev.tern.internal.files.RecordBuffer;
 import io.airlift.compress.v3.Compressor;
+import io.airlift.compress.v3.lz4.Lz4JavaCompressor;
 import io.airlift.compress.v3.snappy.SnappyJavaCompressor;
 import io.airlift.compress.v3.zstd.ZstdJavaCompressor;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.zip.CRC32;
+import java.util.zip.GZIPOutputStream;
 import org.apache.parquet.format.ColumnMetaData;
 import org.apache.parquet.format.CompressionCodec;
 import org.apache.parquet.format.DataPageHeader;
@@ -29,8 +31,8 @@ final class ParquetChunkWriter {
   private static final int MAX_DICTIONARY = 1 << 16;
 
   private final OutputFile out;
-  private final CompressionCodec codec;
-  private final Compressor compressor;
+  private CompressionCodec codec;
+  private Compressor compressor = new SnappyJavaCompressor();
   private final RecordBuffer page = new RecordBuffer();
   private final ParquetRunWriter runs = new ParquetRunWriter(page);
   private final CRC32 crc = new CRC32();
@@ -38,9 +40,9 @@ final class ParquetChunkWriter {
   private int[] levels = {};
 
   /** The dictionary being built: entries in order, and an open-addressing table of them. */
-  private final long[] entries = new long[MAX_DICTIONARY];
+  private long[] entries = {};
 
-  private final int[] table = new int[4 * MAX_DICTIONARY];
+  private int[] table = {};
   private int entryCount;
   private int[] indices = {};
 
@@ -48,9 +50,92 @@ final class ParquetChunkWriter {
 
   ParquetChunkWriter(OutputFile out, ParquetLayout.Codec codec) {
     this.out = out;
-    this.codec = CompressionCodec.valueOf(codec.name());
-    compressor =
-        codec == ParquetLayout.Codec.ZSTD ? new ZstdJavaCompressor() : new SnappyJavaCompressor();
+    this.codec = CompressionCodec.UNCOMPRESSED;
+    compressBy(CompressionCodec.valueOf(codec.name()));
+  }
+
+  /** Chunks of which each says how it is compressed. */
+  ParquetChunkWriter(OutputFile out) {
+    this(out, ParquetLayout.Codec.UNCOMPRESSED);
+  }
+
+  /** The codec that pages compressed by {@code codec} are written with: itself, or one as dense. */
+  static CompressionCodec written(CompressionCodec codec) {
+    return switch (codec) {
+      case BROTLI, LZO -> CompressionCodec.ZSTD;
+      case LZ4 -> CompressionCodec.LZ4_RAW;
+      default -> codec;
+    };
+  }
+
+  private void compressBy(CompressionCodec next) {
+    if (next != codec) {
+      codec = next;
+      compressor =
+          switch (next) {
+            case ZSTD -> new ZstdJavaCompressor();
+            case LZ4_RAW -> new Lz4JavaCompressor();
+            default -> new SnappyJavaCompressor();
+          };
+    }
+  }
+
+  /**
+   * Starts a chunk whose pages {@link #page} is filled for.
+   *
+   * @param codec one that {@link #written} gives
+   */
+  void start(CompressionCodec codec) {
+    compressBy(codec);
+    start(Encoding.RLE);
+    page.clear();
+  }
+
+  /** What the next page holds, levels and values. */
+  RecordBuffer page() {
+    return page;
+  }
+
+  /** Puts levels of {@code width} bits into the page. */
+  void putLevels(int[] values, int count, int width) {
+    int start = page.size();
+    page.putInt(0);
+    runs.write(values, 0, count, width);
+    page.setInt(start, page.size() - start - 4);
+  }
+
+  /** Puts indices of a dictionary of {@code entries} into the page. */
+  void putIndices(int[] values, int count, int entries) {
+    int width = ParquetRunWriter.width(Math.max(0, entries - 1));
+    page.putByte(width);
+    runs.write(values, 0, count, width);
+  }
+
+  /** Writes the page as the dictionary of the chunk. */
+  void endDictionary(int entries, Encoding encoding) {
+    meta.setDictionary_page_offset(out.position());
+    use(encoding);
+    putDictionary(entries, encoding);
+    meta.setData_page_offset(out.position());
+    page.clear();
+  }
+
+  /** Writes the page as one of {@code places} entries. */
+  void endPage(int places, Encoding encoding) {
+    use(encoding);
+    putDataPage(places, encoding);
+    page.clear();
+  }
+
+  private void use(Encoding encoding) {
+    if (!meta.getEncodings().contains(encoding)) {
+      meta.addToEncodings(encoding);
+    }
+  }
+
+  /** The chunk so far. */
+  ColumnMetaData meta() {
+    return meta;
   }
 
   /** Writes {@code count} numbers; with {@code nulls}, NaN is null. */
@@ -135,10 +220,7 @@ final class ParquetChunkWriter {
   }
 
   private void putLevels(int[] values, int count) {
-    int start = page.size();
-    page.putInt(0);
-    runs.write(values, 0, count, 1);
-    page.setInt(start, page.size() - start - 4);
+    putLevels(values, count, 1);
   }
 
   private void putKeys(long[] keys, int from, int to, KeyType type, Encoding encoding) {
@@ -157,7 +239,7 @@ final class ParquetChunkWriter {
     meta = new ColumnMetaData();
     meta.setCodec(codec);
     meta.addToEncodings(Encoding.RLE);
-    meta.addToEncodings(encoding);
+    use(encoding);
     meta.setNum_values(0);
     meta.setTotal_uncompressed_size(0);
     meta.setTotal_compressed_size(0);
@@ -177,16 +259,24 @@ final class ParquetChunkWriter {
     for (int i = 0; i < entryCount; i++) {
       page.putKey(type, entries[i]);
     }
-    PageHeader header = new PageHeader();
-    header.setType(PageType.DICTIONARY_PAGE);
-    header.setDictionary_page_header(new DictionaryPageHeader(entryCount, Encoding.PLAIN));
-    put(header);
+    putDictionary(entryCount, Encoding.PLAIN);
     meta.setData_page_offset(out.position());
     return Encoding.RLE_DICTIONARY;
   }
 
+  private void putDictionary(int count, Encoding encoding) {
+    PageHeader header = new PageHeader();
+    header.setType(PageType.DICTIONARY_PAGE);
+    header.setDictionary_page_header(new DictionaryPageHeader(count, encoding));
+    put(header);
+  }
+
   /** Numbers the keys in the order they come; false where too many are different. */
   private boolean index(long[] keys, int count) {
+    if (entries.length == 0) {
+      entries = new long[MAX_DICTIONARY];
+      table = new int[4 * MAX_DICTIONARY];
+    }
     int limit = Math.min(MAX_DICTIONARY, count / 2);
     // At most half full; a power of two.
     int places = Integer.highestOneBit(Math.max(1, limit)) * 4;
@@ -226,7 +316,10 @@ final class ParquetChunkWriter {
   private void put(PageHeader header) {
     byte[] body = page.bytes();
     int size = page.size();
-    if (codec != CompressionCodec.UNCOMPRESSED) {
+    if (codec == CompressionCodec.GZIP) {
+      body = gzip();
+      size = body.length;
+    } else if (codec != CompressionCodec.UNCOMPRESSED) {
       int most = compressor.maxCompressedLength(page.size());
       if (compressed.length < most) {
         compressed = new byte[most + most / 4];
@@ -244,6 +337,14 @@ final class ParquetChunkWriter {
     out.write(body, 0, size);
     meta.setTotal_compressed_size(meta.getTotal_compressed_size() + head.length + size);
     meta.setTotal_uncompressed_size(meta.getTotal_uncompressed_size() + head.length + page.size());
+  }
+
+  private byte[] gzip() {
+    return bytes(stream -> {
+      try (GZIPOutputStream packed = new GZIPOutputStream(stream, 1 << 13)) {
+        packed.write(page.bytes(), 0, page.size());
+      }
+    });
   }
 
   /** Puts a Thrift structure into a stream. */

@@ -20,14 +20,29 @@ import org.apache.parquet.format.PageHeader;
  * <p>Levels (Dremel): repetition 0 starts a row; the definition level tells how much of the path to
  * the value is there.
  */
-final class ParquetColumn {
+final class ParquetColumn<V extends ParquetColumn.Decoder> {
   private static final VarHandle INT =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+  /** Takes the values of pages. */
+  interface Decoder {
+    /** Forgets the chunk before. */
+    void startChunk();
+
+    /** Takes a dictionary page of {@code count} values. */
+    void dictionary(Encoding encoding, byte[] data, int from, int to, int count);
+
+    /** Starts on the values of a data page, {@code data[from, to)}. */
+    void open(Encoding encoding, byte[] data, int from, int to);
+
+    /** Takes {@code count} values, at most {@link ParquetValues#CHUNK}. */
+    void read(int count);
+  }
 
   private final ParquetFile file;
   private final ParquetField field;
   private final ParquetPages pages;
-  private final ParquetValues values;
+  private final V values;
   private final ParquetRuns repetitions = new ParquetRuns();
   private final ParquetRuns definitions = new ParquetRuns();
   private final int[] repetition;
@@ -50,7 +65,7 @@ final class ParquetColumn {
   private boolean begun;
 
   /** A column of {@code file} whose pages have at most {@code largestPage} bytes. */
-  ParquetColumn(ParquetFile file, ParquetField field, ParquetValues values, long largestPage) {
+  ParquetColumn(ParquetFile file, ParquetField field, V values, long largestPage) {
     this.file = file;
     this.field = field;
     this.values = values;
@@ -188,6 +203,16 @@ final class ParquetColumn {
     return dense;
   }
 
+  /** The repetition level of entry {@code i} of the run. */
+  int repetition(int i) {
+    return repetition.length == 0 ? 0 : repetition[runFrom + i];
+  }
+
+  /** The definition level of entry {@code i} of the run. */
+  int definition(int i) {
+    return dense ? field.maxDefinition() : definition[runFrom + i];
+  }
+
   /** Whether entry {@code i} of the run has a value. */
   boolean present(int i) {
     return definition[runFrom + i] == field.maxDefinition();
@@ -204,7 +229,7 @@ final class ParquetColumn {
   }
 
   /** The values present in the run. */
-  ParquetValues values() {
+  V values() {
     return values;
   }
 

@@ -15,7 +15,7 @@ final class ParquetFeature implements RowColumn {
   private final ParquetPlan.Target target;
   private final boolean nulls;
   private final boolean times;
-  private final ParquetColumn column;
+  private final ParquetColumn<ParquetValues> column;
   private final ParquetIds ids;
 
   ParquetFeature(ParquetFile file, ParquetPlan plan, ParquetPlan.Target target) {
@@ -26,7 +26,7 @@ final class ParquetFeature implements RowColumn {
     Optional<TimePart> part = ParquetPlan.part(field, target);
     times = part.isPresent() || target.use() == ParquetValues.Use.TIME;
     column =
-        new ParquetColumn(
+        new ParquetColumn<>(
             file,
             field,
             new ParquetValues(field.type(), target, part, file.sharesOverPages(), plan),

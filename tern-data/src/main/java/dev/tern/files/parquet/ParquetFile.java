@@ -12,10 +12,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Map;
 import org.apache.parquet.format.ColumnChunk;
 import org.apache.parquet.format.ColumnMetaData;
 import org.apache.parquet.format.FileMetaData;
 import org.apache.parquet.format.RowGroup;
+import org.apache.parquet.format.SchemaElement;
 
 /** An open Parquet file: its footer, checked, and reads at any offset. */
 final class ParquetFile implements AutoCloseable {
@@ -118,7 +120,16 @@ final class ParquetFile implements AutoCloseable {
     return new String(bytes, StandardCharsets.ISO_8859_1);
   }
 
-  private FileMetaData readFooter() {
+  /** The fields of the footer as they lie in the file, by their numbers. */
+  Map<Integer, byte[]> footerFields() {
+    try {
+      return ParquetThrift.fields(footerBytes());
+    } catch (DataException e) {
+      throw new DataException(path + ": footer: " + e.getMessage(), e);
+    }
+  }
+
+  private byte[] footerBytes() {
     ByteBuffer tail = ByteBuffer.wrap(new byte[TAIL]).order(ByteOrder.LITTLE_ENDIAN);
     read(size - TAIL, tail.array(), 0, TAIL);
     int length = tail.getInt(0);
@@ -140,12 +151,17 @@ final class ParquetFile implements AutoCloseable {
     }
     byte[] bytes = new byte[length];
     read(size - TAIL - length, bytes, 0, length);
-    return ParquetThrift.footer(bytes, 0, length);
+    return bytes;
+  }
+
+  private FileMetaData readFooter() {
+    byte[] bytes = footerBytes();
+    return ParquetThrift.footer(bytes, 0, bytes.length);
   }
 
   private void checkRowGroups() {
     long rows = 0;
-    int leaves = schema.leaves();
+    int leaves = schema.leaves().size();
     for (RowGroup group : footer.getRow_groups()) {
       if (group.getNum_rows() < 0 || group.getColumnsSize() != leaves) {
         throw new DataException(
@@ -190,6 +206,29 @@ final class ParquetFile implements AutoCloseable {
 
   ParquetSchema schema() {
     return schema;
+  }
+
+  /** All leaves, nested ones too, in the order of their column chunks. */
+  List<ParquetField> leaves() {
+    return schema.leaves();
+  }
+
+  /** Refuses {@code other} if its columns are not those of this file, in order and in type. */
+  void requireSameColumns(ParquetFile other) {
+    List<SchemaElement> own = footer.getSchema();
+    List<SchemaElement> others = other.footer.getSchema();
+    boolean alike = own.getFirst().getNum_children() == others.getFirst().getNum_children();
+    // The first is the whole, whose name says nothing.
+    int at = 1;
+    while (alike && at < own.size() && at < others.size() && own.get(at).equals(others.get(at))) {
+      at++;
+    }
+    if (!alike || at < own.size() || at < others.size()) {
+      String differs = at < others.size() ? "another column " + others.get(at).getName() : "fewer";
+      throw new DataException(
+          "%s: got %s, expected the columns of %s, whose schema all parts get; give files with the same columns in the same order, or split them one by one"
+              .formatted(other.path, differs, path));
+    }
   }
 
   List<RowGroup> rowGroups() {

@@ -8,12 +8,15 @@ import dev.tern.data.encode.TextHash;
 final class ParquetIds {
   private final ParquetFeature feature;
   private final ParquetPlan.Target target;
-  private final ParquetColumn column;
+  private final ParquetColumn<ParquetValues> column;
   private final boolean nulls;
   private final boolean negatives;
 
   ParquetIds(
-      ParquetFeature feature, ParquetPlan.Target target, ParquetColumn column, boolean nulls) {
+      ParquetFeature feature,
+      ParquetPlan.Target target,
+      ParquetColumn<ParquetValues> column,
+      boolean nulls) {
     this.feature = feature;
     this.target = target;
     this.column = column;

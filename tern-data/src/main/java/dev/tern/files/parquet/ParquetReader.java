@@ -8,6 +8,7 @@ import dev.tern.files.Columns;
 import dev.tern.files.FileColumn;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.RecordCopy;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileList;
 import dev.tern.internal.files.FileSequence;
@@ -97,6 +98,28 @@ public final class ParquetReader {
       rows.close();
       throw e;
     }
+  }
+
+  /**
+   * Copies the rows of {@code paths} to new files with all columns, nested ones too, which need not
+   * be of types that are read. A new file has the schema and the metadata of the first file, its
+   * codec if Tern compresses by it, and a row group for each one with rows for it; dictionaries are
+   * kept, values in other encodings become PLAIN, and there are no statistics. A fault costs all
+   * rows of its row group.
+   *
+   * @param key the column of the key, if there is one; a row of {@link RecordCopy#next} has its ids
+   *     in the only slot
+   * @param parts the new files; none to read keys alone
+   * @throws DataException where files have other columns, or a column would be lost that stands in
+   *     the name of a folder alone
+   */
+  public static RecordCopy copy(
+      List<Path> paths,
+      ParquetOptions options,
+      Optional<SparseColumn> key,
+      ReadPolicy policy,
+      List<Path> parts) {
+    return ParquetRecords.open(paths, options, key, policy, parts);
   }
 
   /** The columns of the first file of {@code path}, each with its type. */

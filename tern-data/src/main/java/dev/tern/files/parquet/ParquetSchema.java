@@ -23,6 +23,7 @@ final class ParquetSchema {
   private final List<ParquetField> columns = new ArrayList<>();
   private final List<ParquetField> parts = new ArrayList<>();
   private final List<ParquetField> readable = new ArrayList<>();
+  private final List<ParquetField> all = new ArrayList<>();
 
   /** Leaves of the column at hand. */
   private final List<ParquetField> found = new ArrayList<>();
@@ -84,9 +85,9 @@ final class ParquetSchema {
     return columns;
   }
 
-  /** How many column chunks a row group has. */
-  int leaves() {
-    return leaves;
+  /** All leaves, one for each column chunk of a row group; nested ones have dotted names. */
+  List<ParquetField> leaves() {
+    return all;
   }
 
   /** The top-level columns of that name; where there is none, the leaves of that dotted name. */
@@ -132,6 +133,7 @@ final class ParquetSchema {
     String name = element().getName();
     found.clear();
     visit(new Above("", 0, 0, 0, 0, 0), Naming.NAMED);
+    all.addAll(found);
     found.stream().filter(field -> !field.name().equals(name)).forEach(parts::add);
     if (found.size() == 1) {
       columns.add(found.getFirst().withName(name));

@@ -19,7 +19,7 @@ import org.apache.parquet.format.Type;
  * Values of one column as what a Batch holds: numbers become floats, ids and hashes longs. A
  * dictionary is converted once, when its page comes; its pages are then mere look-ups.
  */
-final class ParquetValues {
+final class ParquetValues implements ParquetColumn.Decoder {
   /** Values taken at a time, at most. */
   static final int CHUNK = 1024;
 
@@ -113,14 +113,14 @@ final class ParquetValues {
     this.dictionary = new ParquetDictionary(use.isFloat(), mayFail);
   }
 
-  /** Forgets the dictionary of the chunk before. */
-  void startChunk() {
+  @Override
+  public void startChunk() {
     dictionary.startChunk();
     arrays.startChunk();
   }
 
-  /** Takes a dictionary page of {@code count} values. */
-  void dictionary(Encoding encoding, byte[] data, int from, int to, int count) {
+  @Override
+  public void dictionary(Encoding encoding, byte[] data, int from, int to, int count) {
     if (encoding != Encoding.PLAIN && encoding != Encoding.PLAIN_DICTIONARY) {
       throw new DataException("got a dictionary in " + encoding + ", expected PLAIN");
     }
@@ -145,9 +145,9 @@ final class ParquetValues {
     }
   }
 
-  /** Starts on the values of a data page, {@code data[from, to)}. */
-  void open(Encoding encoding, byte[] data, int from, int to) {
-    requireKnown(encoding);
+  @Override
+  public void open(Encoding encoding, byte[] data, int from, int to) {
+    requireKnown(encoding, type.physical());
     this.encoding = encoding;
     this.data = data;
     position = from;
@@ -167,7 +167,7 @@ final class ParquetValues {
           runs.open(data, from + 1, to, data[from]);
         }
       }
-      case RLE -> openBooleans();
+      case RLE -> openBooleans(runs, data, from, to);
       case DELTA_BINARY_PACKED -> delta.open(data, from, to);
       case DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY -> arrays.open(encoding, data, from, to);
       case PLAIN -> {
@@ -179,16 +179,17 @@ final class ParquetValues {
     }
   }
 
-  private void openBooleans() {
-    if (end - position < 4) {
-      runs.open(data, end, end, 1);
+  /** Starts {@code runs} on a page of booleans in runs. */
+  static void openBooleans(ParquetRuns runs, byte[] data, int from, int to) {
+    if (to - from < 4) {
+      runs.open(data, to, to, 1);
       return;
     }
-    int length = (int) INT.get(data, position);
-    if (length < 0 || length > end - position - 4) {
+    int length = (int) INT.get(data, from);
+    if (length < 0 || length > to - from - 4) {
       throw new DataException("got booleans of " + length + " bytes" + ParquetFile.REWRITE);
     }
-    runs.open(data, position + 4, position + 4 + length, 1);
+    runs.open(data, from + 4, from + 4 + length, 1);
   }
 
   private void requireDictionary() {
@@ -197,8 +198,8 @@ final class ParquetValues {
     }
   }
 
-  private void requireKnown(Encoding encoding) {
-    Type stored = type.physical();
+  /** Refuses an encoding that values stored as {@code stored} cannot have. */
+  static void requireKnown(Encoding encoding, Type stored) {
     boolean integer = stored == Type.INT32 || stored == Type.INT64;
     boolean fixed = stored == Type.FIXED_LEN_BYTE_ARRAY;
     boolean known =
@@ -242,8 +243,8 @@ final class ParquetValues {
     return misfits;
   }
 
-  /** Takes {@code count} values, at most {@link #CHUNK}. */
-  void read(int count) {
+  @Override
+  public void read(int count) {
     if (count > 0 && start == end) {
       throw exhausted();
     }

@@ -7,7 +7,9 @@ import dev.tern.files.Faults;
 import dev.tern.files.RecordCopy;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +27,7 @@ public final class FileCopy implements RecordCopy {
   private int nextFile;
   private boolean stopping;
   private long read;
-  private long copied;
+  private long[] copied = {};
   private long lost;
   private long comments;
 
@@ -61,6 +63,7 @@ public final class FileCopy implements RecordCopy {
       close();
       throw e;
     }
+    copied = new long[parts.size()];
     return this;
   }
 
@@ -132,25 +135,31 @@ public final class FileCopy implements RecordCopy {
     RecordSource source = current;
     if (source != null) {
       parts.get(part).put(source.bytes(), source.start(), source.end());
-      copied++;
+      copied[part]++;
     }
   }
 
   @Override
-  public long comments() {
-    return comments + (current == null ? 0 : current.comments());
+  public List<String> notes() {
+    long lines = comments + (current == null ? 0 : current.comments());
+    return lines == 0
+        ? List.of()
+        : List.of(
+            String.format(Locale.ROOT, "left out %,d lines of comments between records", lines));
   }
 
   @Override
-  public void finish() {
+  public long[] finish() {
+    long all = Arrays.stream(copied).sum();
     long expected = rowCount.orElse(read + lost) - lost;
-    if (read != copied || read != expected) {
+    if (read != all || read != expected) {
       throw new IllegalStateException(
           "copy: got %s records read, %s copied and %s left out, expected %s in all"
-              .formatted(read, copied, lost, rowCount.orElse(read + lost)));
+              .formatted(read, all, lost, rowCount.orElse(read + lost)));
     }
     parts.forEach(RecordSink::complete);
     parts.forEach(RecordSink::finish);
+    return copied.clone();
   }
 
   private void closeCurrent() {

@@ -98,6 +98,17 @@ public final class OutputFile implements TextOutput.Sink {
     buffer.clear();
   }
 
+  /** Takes back what was written from {@code offset} on. */
+  public void rewind(long offset) {
+    requireUnfinished();
+    try {
+      channel.truncate(offset);
+      position = offset;
+    } catch (IOException e) {
+      throw incomplete(e);
+    }
+  }
+
   private void put(ByteBuffer bytes, long offset) {
     requireUnfinished();
     long at = offset;
