@@ -214,7 +214,7 @@ final class DataSource {
       case "csv" -> CsvReader.open(files, FileOptions.csv(config), columns(), policy, dictionary);
       case "libsvm", "libffm" -> libsvm(files);
       case "norm" -> NormReader.open(files, normOptions(), policy);
-      case "raw" -> RawReader.open(files, rawOptions(), policy);
+      case "raw" -> raw(files);
       case "parquet" -> parquet(files);
       default ->
           throw new ConfigException(
@@ -531,6 +531,15 @@ final class DataSource {
 
   private static List<String> numbered(String name, int count) {
     return IntStream.range(0, count).mapToObj(i -> name + i).toList();
+  }
+
+  private DataReader raw(List<Path> files) {
+    RawOptions options = rawOptions();
+    Optional<Boolean> labelled = config.binary().labelled();
+    if (policy.labels() != ReadPolicy.Labels.NONE || labelled.isEmpty()) {
+      return RawReader.open(files, options, policy);
+    }
+    return RawReader.openAs(files, labelled.get() ? options : options.withoutLabels(), policy);
   }
 
   private RawOptions rawOptions() {

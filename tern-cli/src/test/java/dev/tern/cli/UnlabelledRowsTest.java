@@ -110,6 +110,35 @@ final class UnlabelledRowsTest {
     assertScoresAlike("raw", (file, s) -> RawWriter.create(file, RawOptions.floats(s)), true);
   }
 
+  @Test
+  void rawOfRatingsThatMayHaveLabelsOrNot() throws IOException {
+    raw();
+    Path run = temp.resolve("run-rawtrue");
+    Path rated = temp.resolve("rated.raw");
+    Batch batch = new Batch(schema(true), ROWS);
+    for (int i = 0; i < ROWS; i++) {
+      batch.setLabel(0, 1 + i % 5);
+      batch.setDense(0, i);
+      batch.addId(0, i % 7);
+      batch.endRow();
+    }
+    try (DataWriter writer = RawWriter.create(rated, RawOptions.floats(schema(true)))) {
+      writer.write(batch);
+      writer.finish();
+    }
+    String out = temp.resolve("rated.csv").toString();
+    List<String> predict = List.of("predict", run.toString(), rated.toString(), "--out", out);
+    Result refused = tern(predict.toArray(String[]::new));
+    assertThat(refused.code()).isEqualTo(1);
+    assertThat(refused.err()).contains("rated.raw", "60 samples with labels or 90 without");
+    List<String> told = new ArrayList<>(predict);
+    told.addAll(List.of("--set", "data.has_labels=yes"));
+    Result scored = tern(told.toArray(String[]::new));
+    assertThat(scored.code()).as(scored.err()).isZero();
+    assertThat(Files.readString(temp.resolve("rated.csv")))
+        .isEqualTo(Files.readString(temp.resolve("p-run-rawtruelabelled.raw.csv")));
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"y,a,c", "a,y,c", "a,c,y"})
   void csvWithoutNamesByTheColumnsThatItHas(String columns) throws IOException {

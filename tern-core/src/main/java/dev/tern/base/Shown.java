@@ -108,10 +108,10 @@ public final class Shown {
    * {@code path} as {@link #line} shows it; in quotes where that differs or a name ends in blanks.
    */
   public static String path(Path path) {
-    String text = path.toString();
-    String line = line(text);
-    boolean plain = line.equals(text.strip()) && !text.contains("/ ") && !text.contains(" /");
-    return plain ? line : '"' + line + '"';
+    String line = line(path.toString());
+    return line.equals(path.toString().strip()) && !line.matches(".*(/ | /).*")
+        ? line
+        : '"' + line + '"';
   }
 
   /** {@link #excerpt} in double quotes. */

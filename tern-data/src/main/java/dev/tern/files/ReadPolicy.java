@@ -25,7 +25,7 @@ public record ReadPolicy(Labels labels, Faults faults, int threads, boolean once
     /**
      * Not read: rows have none, and files may lack them or hold anything in their place. Where a
      * Raw file's size fits both, it has labels if what is in their place looks like it: 0 and 1, or
-     * the same in all rows.
+     * the same in all rows. If they may be labels of another kind, as 1 to 5, it is a fault.
      */
     NONE
   }

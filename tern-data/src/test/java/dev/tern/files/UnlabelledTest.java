@@ -1,7 +1,9 @@
 package dev.tern.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.tern.base.DataException;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.files.parquet.ParquetLayout;
@@ -100,11 +102,39 @@ final class UnlabelledTest {
         }
       }
     }
+  }
+
+  @Test
+  void rawThatMayHaveLabelsOrNotIsAFaultUntilThatIsSaid() {
+    Rows random = Rows.random(5, 24, 1, 1, new int[] {1}, 9);
+    List<Rows.Row> rated = new ArrayList<>();
+    for (int i = 0; i < 24; i++) {
+      List<Float> label = List.of(1f + i % 5);
+      rated.add(new Rows.Row(label, random.list().get(i).dense(), random.list().get(i).ids()));
+    }
+    Rows rows = new Rows(random.schema(), rated);
+    RawOptions options = RawOptions.floats(rows.schema());
+    Path file = folder.resolve("in.raw");
+    rows.write(RawWriter.create(file, options), 64);
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> RawReader.open(List.of(file), options, UNLABELLED))
+        .withMessageContaining("24 samples with labels or 36 without")
+        .withMessageContaining("data.has_labels");
+    assertReads(rows, RawReader.openAs(List.of(file), options, UNLABELLED));
+    assertReads(rows, RawReader.open(List.of(file), options.withRows(24), UNLABELLED));
+    try (DataReader reader = RawReader.openAs(List.of(file), options.withoutLabels(), UNLABELLED)) {
+      assertThat(reader.rowCount()).hasValue(36);
+    }
+  }
+
+  @Test
+  void rawWithoutLabelsIsReadWhereWhatWouldBeLabelsCannotBe() {
     Rows rows = Rows.random(5, 24, 1, 1, new int[] {1}, 0xFFFFFFFFL);
     RawOptions options = RawOptions.floats(rows.schema());
     Path file = folder.resolve("in.raw");
     bare(rows).write(RawWriter.create(file, options.withoutLabels()), 64);
     assertReads(rows, RawReader.open(List.of(file), options, UNLABELLED));
+    assertReads(rows, RawReader.open(List.of(file), options.withRows(24), UNLABELLED));
   }
 
   @Test

@@ -83,8 +83,10 @@ public record DataConfig(
    * @param keyType {@code detect}, {@code u32}, {@code i32} or {@code i64}
    * @param intLabels whether labels are integers (Raw)
    * @param denseType {@code float}, {@code int} or {@code int-log} (Raw)
+   * @param labelled whether rows to be scored have labels; empty: find it out (Raw)
    */
-  public record Binary(String keyType, boolean intLabels, String denseType) {}
+  public record Binary(
+      String keyType, boolean intLabels, String denseType, Optional<Boolean> labelled) {}
 
   /**
    * Parquet files.
@@ -215,7 +217,10 @@ public record DataConfig(
         new Binary(
             s.get(DataKeys.KEY_TYPE),
             s.get(DataKeys.LABEL_TYPE).equals("int"),
-            s.get(DataKeys.DENSE_TYPE)),
+            s.get(DataKeys.DENSE_TYPE),
+            s.get(DataKeys.HAS_LABELS).equals("detect")
+                ? Optional.empty()
+                : Optional.of(s.get(DataKeys.HAS_LABELS).equals("yes"))),
         new Parquet(s.get(DataKeys.LARGEST_PAGE)),
         new Synthetic(
             s.get(DataKeys.ROWS),

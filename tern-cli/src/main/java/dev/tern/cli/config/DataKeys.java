@@ -157,6 +157,15 @@ final class DataKeys {
       KEYS.key("data.label_type", Kind.Choice.of("float", "int"), "float", "Type of the labels.")
           .when(FORMAT, "raw")
           .reading();
+  static final Key<String> HAS_LABELS =
+      KEYS.key(
+              "data.has_labels",
+              Kind.Choice.of("detect", "yes", "no"),
+              "detect",
+              "Whether rows to be scored have labels, which are not read then; detect finds it out"
+                  + " where the size of the files or what they hold tells.")
+          .when(FORMAT, "raw")
+          .reading();
   static final Key<String> DENSE_TYPE =
       KEYS.key(
               "data.dense_type",

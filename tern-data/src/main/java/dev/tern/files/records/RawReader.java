@@ -12,9 +12,11 @@ import dev.tern.internal.files.FileKind;
 import dev.tern.internal.files.FileSequence;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 
 /**
  * Reads HugeCTR Raw files: samples of fixed size without header or check. The size of a file must
@@ -25,6 +27,11 @@ public final class RawReader {
   /** Samples looked at to tell whether there are labels. */
   private static final int LOOK = 1000;
 
+  /** Sizes of labels but 0 between which any is possible. */
+  private static final float LEAST = 1e-6f;
+
+  private static final float MOST = 1e6f;
+
   private RawReader() {}
 
   /** Reads {@code files} in order, stopping at the first fault. */
@@ -32,9 +39,19 @@ public final class RawReader {
     return open(files, options, ReadPolicy.STRICT);
   }
 
-  /** Reads {@code files} in order; {@link RawOptions#rows}, where given, is of all together. */
+  /**
+   * Reads {@code files} in order; {@link RawOptions#rows}, where given, is of all together. Where
+   * {@code policy} reads no labels, the files may lack them.
+   *
+   * @throws DataException where labels are not read and nobody can tell whether they are there
+   */
   public static DataReader open(List<Path> files, RawOptions named, ReadPolicy policy) {
-    RawOptions options = policy.labels() == ReadPolicy.Labels.NONE ? layout(files, named) : named;
+    boolean maybe = policy.labels() == ReadPolicy.Labels.NONE;
+    return openAs(files, maybe ? layout(files, named) : named, policy);
+  }
+
+  /** Reads {@code files}, which have the labels of {@code options} whether they are read or not. */
+  public static DataReader openAs(List<Path> files, RawOptions options, ReadPolicy policy) {
     List<Path> sound = whole(files, options, policy);
     return FileSequence.open(
         policy.delivered(options.schema()),
@@ -95,30 +112,65 @@ public final class RawReader {
     }
     RawOptions bare = named.withoutLabels();
     List<Path> there = files.stream().filter(Files::isRegularFile).toList();
+    long bytes = there.stream().mapToLong(RawReader::size).sum();
     boolean fits = there.stream().allMatch(file -> size(file) % named.sampleBytes() == 0);
     boolean bareFits = there.stream().allMatch(file -> size(file) % bare.sampleBytes() == 0);
-    boolean labelled =
-        fits && (!bareFits || there.stream().allMatch(file -> looksLabelled(file, named)));
-    return labelled || !bareFits ? named : bare;
+    if (fits && bareFits && named.rows().isPresent()) {
+      return bytes == named.rows().getAsLong() * bare.sampleBytes() ? bare : named;
+    }
+    if (!fits || !bareFits) {
+      return fits || !bareFits ? named : bare;
+    }
+    if (there.stream().allMatch(file -> holdsLabels(file, named, RawReader::isUsual))) {
+      return named;
+    }
+    if (!there.stream().allMatch(file -> holdsLabels(file, named, RawReader::isPossible))) {
+      return bare;
+    }
+    throw new DataException(
+        ("%s: got %s bytes, which are %s samples with labels or %s without, expected one of them;"
+                + " set data.has_labels to yes or no")
+            .formatted(
+                there.size() == 1 ? Shown.path(there.getFirst()) : Shown.list(there),
+                bytes,
+                bytes / named.sampleBytes(),
+                bytes / bare.sampleBytes()));
   }
 
-  /** Whether the first samples have 0 and 1 in the place of labels, or all the same. */
-  private static boolean looksLabelled(Path file, RawOptions named) {
-    boolean binary = true;
-    boolean same = true;
-    int first = 0;
+  /** Whether {@code are} holds of what the first samples have in the place of labels. */
+  private static boolean holdsLabels(Path file, RawOptions named, Predicate<float[]> are) {
+    float[] labels = new float[LOOK];
+    int rows = 0;
     try (BinaryInput in = BinaryInput.open(file)) {
-      for (int row = 0; row < LOOK && in.has(named.sampleBytes()); row++) {
+      for (; rows < LOOK && in.has(named.sampleBytes()); rows++) {
         long next = in.offset() + named.sampleBytes();
         int bits = in.readInt();
-        float label = named.intLabels() ? bits : Float.intBitsToFloat(bits);
-        first = row == 0 ? bits : first;
-        binary &= ReadPolicy.STRICT.accepts(label);
-        same &= bits == first;
+        labels[rows] = named.intLabels() ? bits : Float.intBitsToFloat(bits);
         in.seek(next);
       }
     }
+    return are.test(Arrays.copyOf(labels, rows));
+  }
+
+  /** Whether all labels are 0 or 1, or all the same, as of rows to be scored. */
+  private static boolean isUsual(float[] labels) {
+    boolean binary = true;
+    boolean same = true;
+    for (float label : labels) {
+      binary &= ReadPolicy.STRICT.accepts(label);
+      same &= Float.floatToIntBits(label) == Float.floatToIntBits(labels[0]);
+    }
     return binary || same;
+  }
+
+  /** Whether all are numbers that labels may be, as of ratings; ids read as floats are none. */
+  private static boolean isPossible(float[] labels) {
+    boolean possible = true;
+    for (float label : labels) {
+      float size = Math.abs(label);
+      possible &= size == 0 || size >= LEAST && size <= MOST;
+    }
+    return possible;
   }
 
   private static long size(Path file) {
