@@ -9,7 +9,7 @@ import java.util.Arrays;
 import org.apache.parquet.format.RowGroup;
 
 /** A column that a file has in the name of a folder that it is in: one value in all its rows. */
-final class ParquetConstant implements RowColumn {
+final class ParquetConstant implements ParquetSpan.RowColumn {
   private final ParquetPlan.Target target;
   private final float number;
   private final long[] ids;

@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.apache.parquet.format.RowGroup;
 
 /** One column of a file on its way into batches, as its {@link ParquetPlan.Target} says. */
-final class ParquetFeature implements RowColumn {
+final class ParquetFeature implements ParquetSpan.RowColumn {
   private static final int MAX_WIDTH = 1 << 16;
 
   private final ParquetFile file;

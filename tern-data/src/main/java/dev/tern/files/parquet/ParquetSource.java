@@ -21,7 +21,7 @@ final class ParquetSource implements RowSource {
   private final ReadPolicy policy;
   private final ParquetSpan span;
   private final ColumnThreads team;
-  private final List<RowColumn> features = new ArrayList<>();
+  private final List<ParquetSpan.RowColumn> features = new ArrayList<>();
 
   private int nextGroup;
   private boolean open;
@@ -135,7 +135,7 @@ final class ParquetSource implements RowSource {
     groupLeft -= rows;
     if (open && groupLeft == 0) {
       try {
-        features.forEach(RowColumn::finishGroup);
+        features.forEach(ParquetSpan.RowColumn::finishGroup);
       } catch (DataException e) {
         // There are rows that the footer does not count.
         throw e.losing(DataException.UNKNOWN_ROWS);

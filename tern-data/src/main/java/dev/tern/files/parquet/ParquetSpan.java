@@ -7,9 +7,25 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.parquet.format.RowGroup;
 
 /** Rows of a batch being filled column by column, and which of them turned out bad. */
 final class ParquetSpan {
+  /** What fills one column of batches with the rows of a file, row group after row group. */
+  interface RowColumn {
+    /** Goes to the start of a row group. */
+    void open(RowGroup group);
+
+    /** Goes over rows of the group. */
+    void skip(long rows);
+
+    /** Says so if the group has rows beyond its count. */
+    void finishGroup();
+
+    /** Fills this column of the rows of {@code span}. */
+    void fill(ParquetSpan span);
+  }
+
   /** A batch of this many ids, with what it copies as it grows, is a fifth of the heap. */
   static final long MOST_IDS = Math.clamp(Runtime.getRuntime().maxMemory() / 128, 1 << 22, 1 << 30);
 
