@@ -17,7 +17,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.zip.GZIPInputStream;
 
 /**
  * The files that paths name: a file itself, the files of a folder and of all folders in it, or what
@@ -173,10 +172,10 @@ public final class InputFiles {
       if (size == 0 || size > EMPTY_GZIP || FileKind.of(file) != FileKind.GZIP) {
         return size == 0 && Files.isRegularFile(file);
       }
-      try (InputStream in = new GZIPInputStream(Files.newInputStream(file))) {
+      try (InputStream in = GzipInput.open(file)) {
         return in.read() < 0;
       }
-    } catch (IOException e) {
+    } catch (IOException | DataException e) {
       return false; // reading it says what is wrong
     }
   }

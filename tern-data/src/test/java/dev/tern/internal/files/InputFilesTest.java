@@ -169,6 +169,21 @@ final class InputFilesTest {
   }
 
   @Test
+  void aGzipPartWhoseMemberBehindAnEmptyOneIsDamagedIsNotTakenForEmpty() throws IOException {
+    ByteArrayOutputStream packed = new ByteArrayOutputStream();
+    new GZIPOutputStream(packed).close();
+    int second = packed.size();
+    try (GZIPOutputStream rows = new GZIPOutputStream(packed)) {
+      rows.write("y\n1\n0\n".getBytes(StandardCharsets.UTF_8));
+    }
+    byte[] bytes = packed.toByteArray();
+    bytes[second + 1] ^= 1;
+    file("parts/1.csv", "y\n1\n");
+    Files.write(root.resolve("parts/0.csv.gz"), bytes);
+    assertThat(found(Kind.TEXT, "parts")).containsExactly("parts/0.csv.gz", "parts/1.csv");
+  }
+
+  @Test
   void aLinkToNothingIsNeverLeftOut() throws IOException {
     Files.createSymbolicLink(root.resolve("set/part-3.csv"), Path.of("gone.csv"));
     assertFault(Kind.TEXT, "set", "part-3.csv: got a link to a file that is not there");
