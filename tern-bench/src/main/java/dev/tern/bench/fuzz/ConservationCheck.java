@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -31,13 +32,18 @@ final class ConservationCheck implements AutoCloseable {
    * @param strict whether the first fault ends it; else faults are counted as {@link
    *     SkippedRecords} counts them
    * @param skip rows that are passed over by {@link DataReader#skip} before reading, if so many
+   * @param again whether a second pass must find the same rows and no other faults
    */
-  record Way(ReadPolicy.Labels labels, boolean strict, int threads, int skip) {}
+  record Way(ReadPolicy.Labels labels, boolean strict, int threads, int skip, boolean again) {}
 
-  /** What came of it: rows read or skipped, and rows that faults cost; no rows where refused. */
-  record Outcome(Optional<Long> rows, long lost) {
-    static final Outcome REFUSED = new Outcome(Optional.empty(), 0);
-  }
+  /**
+   * What came of it.
+   *
+   * @param rows that were read or skipped; none where the files were refused
+   * @param lost rows that faults cost
+   * @param fault what refused the files; empty where they were read
+   */
+  record Outcome(Optional<Long> rows, long lost, String fault) {}
 
   ConservationCheck() {
     folder = memory.getPath("/files");
@@ -89,15 +95,33 @@ final class ConservationCheck implements AutoCloseable {
     ReadPolicy strict = new ReadPolicy(way.labels, ReadPolicy.STRICT.faults(), way.threads);
     ReadPolicy policy = way.strict ? strict : strict.withFaults(skipped);
     try (DataReader reader = set.opener().open(files, policy)) {
-      long rows = reader.skip(way.skip);
-      for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
-        try (Batch batch = next.get()) {
-          rows += batch.size();
-        }
+      long rows = reader.skip(way.skip) + rest(reader);
+      long lost = skipped.count();
+      if (way.again) {
+        reader.start(1);
+        requireSame(rows, lost, rest(reader), skipped.count());
       }
-      return new Outcome(Optional.of(rows), skipped.count());
+      return new Outcome(Optional.of(rows), lost, "");
     } catch (DataException e) {
-      return Outcome.REFUSED;
+      return new Outcome(Optional.empty(), 0, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static long rest(DataReader reader) {
+    long rows = 0;
+    for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+      try (Batch batch = next.get()) {
+        rows += batch.size();
+      }
+    }
+    return rows;
+  }
+
+  private static void requireSame(long rows, long lost, long rowsAgain, long lostAgain) {
+    if (rows != rowsAgain || lost != lostAgain) {
+      throw new IllegalStateException(
+          "got %d rows and %d reported in all in a second pass, expected %d and %d as in the first"
+              .formatted(rowsAgain, lostAgain, rows, lost));
     }
   }
 
@@ -106,6 +130,7 @@ final class ConservationCheck implements AutoCloseable {
     for (int i = 0; i < damaged.size(); i++) {
       Path file = folder.resolve(set.parts().get(i).name());
       try {
+        Files.createDirectories(Objects.requireNonNull(file.getParent()));
         Files.write(file, damaged.get(i));
       } catch (IOException e) {
         throw new UncheckedIOException(e);

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -22,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>{@code --seed S --conservation 1} repeats one; the files of what went wrong are kept.
  */
 final class ConservationFuzz {
-  private static final int SETS = 240;
+  private static final int SETS = 400;
   private static final int SHOWN = 8;
 
   private final List<DataSets.DataSet> sets;
@@ -174,15 +175,18 @@ final class ConservationFuzz {
     return new ConservationCheck.Way(
         labels,
         strict,
-        random.nextInt(8) == 0 ? 2 : 1,
-        random.nextInt(4) == 0 ? random.nextInt(40) : 0);
+        random.nextInt(8) == 0 ? random.nextInt(2, 4) : 1,
+        random.nextInt(4) == 0 ? random.nextInt(40) : 0,
+        random.nextInt(4) == 0);
   }
 
   private static String keep(long seed, DataSets.DataSet set, List<byte[]> damaged) {
     try {
       Path folder = Files.createTempDirectory("tern-fuzz-" + seed + "-");
       for (int i = 0; i < damaged.size(); i++) {
-        Files.write(folder.resolve(set.parts().get(i).name()), damaged.get(i));
+        Path file = folder.resolve(set.parts().get(i).name());
+        Files.createDirectories(Objects.requireNonNull(file.getParent()));
+        Files.write(file, damaged.get(i));
       }
       return set.parts().getFirst().name() + " and others kept in " + folder;
     } catch (IOException e) {

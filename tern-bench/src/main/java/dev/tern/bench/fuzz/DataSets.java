@@ -8,6 +8,7 @@ import dev.tern.files.Columns;
 import dev.tern.files.DataWriter;
 import dev.tern.files.KeyType;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.SparseColumn;
 import dev.tern.files.parquet.ParquetLayout;
 import dev.tern.files.parquet.ParquetOptions;
 import dev.tern.files.parquet.ParquetReader;
@@ -28,6 +29,7 @@ import dev.tern.files.text.LibsvmWriter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,9 +37,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.zip.GZIPOutputStream;
+import org.apache.parquet.column.ParquetProperties.WriterVersion;
 
 /** Sound sets of one to three files, of every format, made from a seed. */
 final class DataSets {
@@ -61,7 +65,12 @@ final class DataSets {
    *
    * @param rows counts the rows of what damage makes of it
    */
-  record Part(String name, byte[] bytes, RowCount.Counter rows) {}
+  record Part(String name, byte[] bytes, RowCount.Counter rows) {
+    /** This part in a folder that names a column. */
+    Part inFolder(boolean gzip) {
+      return new Part(folderOf(name), bytes, RowCount.inFolder(gzip, rows));
+    }
+  }
 
   /**
    * Files of one format that are read one after the other.
@@ -72,10 +81,12 @@ final class DataSets {
 
   private final Path folder;
   private final SplittableRandom random;
+  private final TextSets texts;
 
   private DataSets(Path folder, long seed) {
     this.folder = folder;
     random = new SplittableRandom(seed);
+    texts = new TextSets(random);
   }
 
   /** {@code count} sets of {@code seed}; {@code folder} is where writers work, empty afterwards. */
@@ -89,12 +100,15 @@ final class DataSets {
   }
 
   private DataSet next(int number) {
-    return switch (number % 6) {
-      case 0, 1 -> csv();
-      case 2 -> libsvm();
-      case 3 -> norm();
-      case 4 -> raw();
-      default -> parquet();
+    return switch (number % 10) {
+      case 0 -> csv();
+      case 1, 2, 3 -> notation();
+      case 4 -> libffm();
+      case 5 -> libsvm();
+      case 6 -> norm();
+      case 7 -> raw();
+      case 8 -> parquet();
+      default -> random.nextInt(4) == 0 ? otherParquet() : lake();
     };
   }
 
@@ -121,6 +135,11 @@ final class DataSets {
       writer.write(rows(writer.schema(), rows));
       writer.finish();
     }
+    return taken(file);
+  }
+
+  /** The bytes of {@code file}, which is deleted. */
+  private static byte[] taken(Path file) {
     try {
       byte[] bytes = Files.readAllBytes(file);
       Files.delete(file);
@@ -157,7 +176,7 @@ final class DataSets {
     List<String> names = List.of("y", "n", "a", "one", "bag", "two");
     CsvOptions options =
         new CsvOptions(delimiter, headless ? names : List.of(), random.nextBoolean(), quotes);
-    CsvRows records = new CsvRows((byte) delimiter, options.trim(), quotes, !headless);
+    CsvRows records = new CsvRows(options);
     boolean gzip = random.nextInt(3) == 0;
     List<Part> parts = new ArrayList<>();
     for (Part part : parts(".csv", file -> CsvWriter.create(file, RAGGED, plain), _ -> records)) {
@@ -196,13 +215,16 @@ final class DataSets {
         : new Part(name, bytes, rows);
   }
 
-  /** {@code bytes} in one to three members, sometimes with zeros behind them. */
+  /**
+   * {@code bytes} in one to three members, some of them empty, sometimes with zeros behind them.
+   */
   private byte[] zipped(byte[] bytes) {
     ByteArrayOutputStream zipped = new ByteArrayOutputStream();
     int members = random.nextInt(1, 4);
     int from = 0;
     for (int i = 1; i <= members; i++) {
-      int to = i == members ? bytes.length : random.nextInt(from, bytes.length + 1);
+      int drawn = random.nextInt(4) == 0 ? from : random.nextInt(from, bytes.length + 1);
+      int to = i == members ? bytes.length : drawn;
       try (GZIPOutputStream out = new GZIPOutputStream(zipped)) {
         out.write(bytes, from, to - from);
       } catch (IOException e) {
@@ -214,20 +236,80 @@ final class DataSets {
     return random.nextInt(8) == 0 ? Arrays.copyOf(whole, whole.length + 512) : whole;
   }
 
-  private DataSet libsvm() {
+  private DataSet libffm() {
     LibsvmOptions options = LibsvmOptions.libffm().withNamesOf(RAGGED);
     boolean gzip = random.nextInt(3) == 0;
     List<Part> parts = new ArrayList<>();
     for (Part part :
-        parts(".ffm", file -> LibsvmWriter.create(file, RAGGED, options), _ -> RowCount.lines())) {
+        parts(".ffm", file -> LibsvmWriter.create(file, RAGGED, options), _ -> RowCount.lines(0))) {
       String text = new String(part.bytes, StandardCharsets.UTF_8);
       text = random.nextInt(4) == 0 ? "# made by a test\n" + text : text;
-      parts.add(text(part.name, decorated(text, (char) 0), gzip, RowCount.lines()));
+      parts.add(text(part.name, decorated(text, (char) 0), gzip, RowCount.lines(0)));
     }
     return new DataSet(
         parts,
         false,
         (files, policy) -> LibsvmReader.open(files, options, Columns.of(RAGGED), policy));
+  }
+
+  /** CSV with delimiters, escapes, comments, markers, encodings and folders of any kind. */
+  private DataSet notation() {
+    List<String> names = List.of("y", "n", "a", "one", "bag", "two");
+    CsvOptions options = texts.csv(names);
+    boolean gzip = random.nextInt(3) == 0;
+    RowCount.Counter rows = new CsvRows(options);
+    List<Part> parts = new ArrayList<>();
+    for (Part part :
+        parts(".csv", file -> CsvWriter.create(file, RAGGED, CsvOptions.csv()), _ -> rows)) {
+      String text = texts.csv(new String(part.bytes, StandardCharsets.UTF_8), options);
+      parts.add(encoded(part.name, text, options.text().encoding(), gzip, rows));
+    }
+    // A folder in which all files are empty is refused.
+    boolean rowsAtAll =
+        parts.stream().anyMatch(part -> part.rows.count(part.bytes).orElseThrow().least() > 0);
+    boolean folders = rowsAtAll && random.nextInt(3) == 0;
+    Columns columns = TextSets.columns(RAGGED, folders);
+    return new DataSet(
+        folders ? parts.stream().map(part -> part.inFolder(gzip)).toList() : parts,
+        false,
+        (files, policy) -> CsvReader.open(folders ? root(files) : files, options, columns, policy));
+  }
+
+  /** A file of {@code text} in {@code encoding}. */
+  private Part encoded(
+      String name, String text, Charset encoding, boolean gzip, RowCount.Counter rows) {
+    if (encoding.equals(StandardCharsets.UTF_8)) {
+      return text(name, decorated(text, (char) 0), gzip, rows);
+    }
+    String plain = new String(decorated(text, (char) 0), StandardCharsets.UTF_8);
+    byte[] bytes = plain.replace("\ufeff", "").getBytes(encoding);
+    return text(name, bytes, gzip, RowCount.recoded(encoding, rows));
+  }
+
+  /** The folder that holds the folders of {@code files}. */
+  private static List<Path> root(List<Path> files) {
+    return List.of(TextCorpus.above(files.getFirst(), 2));
+  }
+
+  private DataSet libsvm() {
+    LibsvmOptions options = texts.libsvm();
+    Columns columns =
+        new Columns(
+            List.of("y"),
+            Set.of(),
+            List.of("2"),
+            List.of(SparseColumn.id("rest"), SparseColumn.id("qid")),
+            Set.of("NA"));
+    boolean gzip = random.nextInt(3) == 0;
+    RowCount.Counter rows = RowCount.lines(options.text().skipLines());
+    List<Part> parts = new ArrayList<>();
+    for (int i = random.nextInt(1, 4); i > 0; i--) {
+      String text = texts.libsvm(random.nextInt(1, MOST_ROWS), options);
+      parts.add(
+          encoded("part-" + parts.size() + ".svm", text, options.text().encoding(), gzip, rows));
+    }
+    return new DataSet(
+        parts, false, (files, policy) -> LibsvmReader.open(files, options, columns, policy));
   }
 
   private DataSet norm() {
@@ -253,6 +335,43 @@ final class DataSets {
         parts(".bin", file -> RawWriter.create(file, options), _ -> RowCount.raw(sample)),
         false,
         (files, policy) -> RawReader.open(files, options, policy));
+  }
+
+  /** Parquet in folders that name a column, as Hive and Spark write it. */
+  private DataSet lake() {
+    Columns columns = TextSets.columns(RAGGED, true);
+    List<Part> parts =
+        parts(
+            ".parquet",
+            file -> ParquetWriter.create(file, RAGGED, ParquetLayout.DEFAULT.withGroupRows(20)),
+            RowCount::written);
+    return new DataSet(
+        parts.stream().map(part -> new Part(folderOf(part.name), part.bytes, part.rows)).toList(),
+        false,
+        (files, policy) ->
+            ParquetReader.open(root(files), ParquetOptions.DEFAULT, columns, policy));
+  }
+
+  private static String folderOf(String name) {
+    return "day=2026-01-1" + name.charAt("part-".length()) + "/" + name;
+  }
+
+  /** Parquet that parquet-java writes, without checksums. */
+  private DataSet otherParquet() {
+    WriterVersion version = WriterVersion.values()[random.nextInt(2)];
+    String codec = List.of("UNCOMPRESSED", "SNAPPY", "ZSTD").get(random.nextInt(3));
+    boolean split = random.nextBoolean();
+    List<Part> parts = new ArrayList<>();
+    for (int i = random.nextInt(1, 3); i > 0; i--) {
+      String name = "part-" + parts.size() + ".parquet";
+      ReaderCorpus.writeJava(folder.resolve(name), version, codec, split);
+      parts.add(new Part(name, taken(folder.resolve(name)), RowCount.written(ReaderCorpus.ROWS)));
+    }
+    return new DataSet(
+        parts,
+        false,
+        (files, policy) ->
+            ParquetReader.open(files, ParquetOptions.DEFAULT, ReaderCorpus.JAVA_COLUMNS, policy));
   }
 
   private DataSet parquet() {

@@ -5,16 +5,19 @@ import java.util.SplittableRandom;
 
 /** One damage of a kind that programs, copies and people do to files of data. */
 final class MeantDamage {
+  /** What stands between fields, or changes what a character means. */
+  private static final String SIGNS = ",\t|:;\u0001\\#";
+
   private MeantDamage() {}
 
   /** {@code bytes} with one damage; it may do nothing where they hold no place for it. */
   static byte[] of(byte[] bytes, SplittableRandom random) {
-    return switch (random.nextInt(13)) {
+    return switch (random.nextInt(15)) {
       case 0 -> inserted(bytes, place(bytes, random), "\"");
       case 1 -> without(bytes, random, '"');
       case 2 -> without(bytes, random, '\n');
       case 3 -> inserted(bytes, behind(bytes, random, '\n'), "\n");
-      case 4 -> without(bytes, random, random.nextBoolean() ? ',' : '\t');
+      case 4 -> without(bytes, random, SIGNS.charAt(random.nextInt(SIGNS.length())));
       case 5 -> Arrays.copyOf(bytes, place(bytes, random));
       case 6 -> inserted(bytes, bytes.length, "garbage");
       case 7 -> Arrays.copyOf(bytes, bytes.length + random.nextInt(1, 600));
@@ -22,6 +25,8 @@ final class MeantDamage {
       case 9 -> inserted(bytes, behind(bytes, random, '\n'), "1,2\n");
       case 10 -> joined(bytes, bytes);
       case 11 -> joined(bytes, Arrays.copyOf(bytes, place(bytes, random)));
+      case 12 -> inserted(bytes, place(bytes, random), "\\");
+      case 13 -> inserted(bytes, behind(bytes, random, '\n'), "# ");
       default -> swapped(bytes, random);
     };
   }

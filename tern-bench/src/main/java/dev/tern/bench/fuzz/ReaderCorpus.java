@@ -51,7 +51,7 @@ import org.apache.parquet.schema.MessageTypeParser;
 
 /** Small sound files of every format and variant, each with how it is read. */
 final class ReaderCorpus {
-  private static final int ROWS = 40;
+  static final int ROWS = 40;
   private static final Schema RAGGED =
       new Schema(
           List.of("y"),
@@ -288,14 +288,16 @@ final class ReaderCorpus {
           }
           """);
 
+  /** The columns of the files of {@link #writeJava}. */
+  static final Columns JAVA_COLUMNS =
+      new Columns(
+          List.of("y"),
+          Set.of(),
+          List.of("f", "d", "b"),
+          List.of(SparseColumn.id("wide"), SparseColumn.text("word"), SparseColumn.id("bag")));
+
   /** Pages without checksums, in every encoding that parquet-java writes. */
   private void addParquetJava() {
-    Columns columns =
-        new Columns(
-            List.of("y"),
-            Set.of(),
-            List.of("f", "d", "b"),
-            List.of(SparseColumn.id("wide"), SparseColumn.text("word"), SparseColumn.id("bag")));
     for (WriterVersion version : WriterVersion.values()) {
       for (String codec : List.of("UNCOMPRESSED", "SNAPPY", "ZSTD", "LZ4_RAW")) {
         for (boolean dictionary : new boolean[] {false, true}) {
@@ -305,7 +307,7 @@ final class ReaderCorpus {
               name,
               false,
               (file, policy) ->
-                  ParquetReader.open(List.of(file), ParquetOptions.DEFAULT, columns, policy));
+                  ParquetReader.open(List.of(file), ParquetOptions.DEFAULT, JAVA_COLUMNS, policy));
         }
       }
     }
@@ -347,7 +349,8 @@ final class ReaderCorpus {
     }
   }
 
-  private static void writeJava(Path file, WriterVersion version, String codec, boolean split) {
+  /** {@link #ROWS} rows by parquet-java; {@code split}: streams of bytes, else dictionaries. */
+  static void writeJava(Path file, WriterVersion version, String codec, boolean split) {
     SimpleGroupFactory groups = new SimpleGroupFactory(TYPES);
     try (var writer =
         ExampleParquetWriter.builder(new LocalOutputFile(file))

@@ -3,6 +3,8 @@ package dev.tern.bench.fuzz;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
@@ -155,15 +157,63 @@ record RowCount(long least, long most) {
     }
   }
 
-  /** Lines of LIBSVM or LIBFFM that are neither empty nor a comment. */
-  static Counter lines() {
+  /**
+   * What {@code utf8} counts in text of {@code encoding}, which must be refused where it is no such
+   * text. UTF-16 without a mark is little-endian where its first character is ASCII then.
+   */
+  static Counter recoded(Charset encoding, Counter utf8) {
+    return bytes -> {
+      boolean little = bytes.length >= 2 && bytes[0] != 0 && bytes[1] == 0;
+      Charset charset =
+          encoding.equals(StandardCharsets.UTF_16) && little ? StandardCharsets.UTF_16LE : encoding;
+      try {
+        String text = charset.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        return utf8.count(text.getBytes(StandardCharsets.UTF_8));
+      } catch (CharacterCodingException e) {
+        return Optional.empty();
+      }
+    };
+  }
+
+  /** What {@code rows} counts, in a file out of a folder: one without text has no rows there. */
+  static Counter inFolder(boolean gzip, Counter rows) {
+    return bytes -> {
+      Optional<byte[]> text = gzip ? gunzip(bytes) : Optional.of(bytes);
+      boolean empty = text.isPresent() && text.get().length == 0;
+      return empty ? Optional.of(exactly(0)) : rows.count(bytes);
+    };
+  }
+
+  /** Where the line behind the one at {@code from} begins. */
+  static int afterLine(byte[] bytes, int from) {
+    return Math.min(end(bytes, from) + 1, bytes.length);
+  }
+
+  /** Where the text begins behind {@code lines} lines; -1 where there are not so many. */
+  static int afterLines(byte[] bytes, int from, int lines) {
+    int at = from;
+    for (int i = 0; i < lines; i++) {
+      if (at == bytes.length) {
+        return -1;
+      }
+      at = afterLine(bytes, at);
+    }
+    return at;
+  }
+
+  /** Lines of LIBSVM or LIBFFM that are neither empty nor a comment, without the first ones. */
+  static Counter lines(int skipped) {
     return all -> {
       byte[] bytes = withoutEndMark(all);
+      int from = afterLines(bytes, start(bytes, 0), skipped);
+      if (from < 0) {
+        return Optional.empty();
+      }
       long rows = 0;
       long blanks = 0;
       long blankRuns = 0;
       long pending = 0;
-      for (int at = start(bytes, 0); at < bytes.length; at = start(bytes, at)) {
+      for (int at = start(bytes, from); at < bytes.length; at = start(bytes, at)) {
         int end = end(bytes, at);
         String line = new String(bytes, at, end - at, StandardCharsets.ISO_8859_1);
         String bare = stripped(line);

@@ -86,7 +86,8 @@ final class TextCorpus {
     add(
         "plain-escapes.tsv",
         text.replace(',', '\t').replace("\"", ""),
-        new CsvOptions("\t", List.of(), false, false, CsvOptions.Escapes.ANYWHERE, TextOptions.DEFAULT),
+        new CsvOptions(
+            "\t", List.of(), false, false, CsvOptions.Escapes.ANYWHERE, TextOptions.DEFAULT),
         WORDS);
   }
 

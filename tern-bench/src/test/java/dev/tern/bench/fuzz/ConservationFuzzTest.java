@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.text.CsvOptions;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 final class ConservationFuzzTest {
   private static final ConservationCheck.Way SKIPPING =
-      new ConservationCheck.Way(ReadPolicy.Labels.BINARY, false, 1, 0);
+      new ConservationCheck.Way(ReadPolicy.Labels.BINARY, false, 1, 0, true);
 
   @Test
   void rowsOfDamagedFilesAreReadOrReported() {
@@ -32,7 +33,7 @@ final class ConservationFuzzTest {
     try (ConservationCheck check = new ConservationCheck()) {
       for (DataSets.DataSet set : fuzz.sets()) {
         List<byte[]> bytes = set.parts().stream().map(DataSets.Part::bytes).toList();
-        assertThat(check.check(set, bytes, SKIPPING).rows()).isPresent();
+        assertThat(check.check(set, bytes, SKIPPING).fault()).isEmpty();
         DataSets.DataSet longer = withOneRowMore(set);
         assertThatThrownBy(() -> check.check(longer, bytes, SKIPPING))
             .isInstanceOf(IllegalStateException.class)
@@ -53,7 +54,7 @@ final class ConservationFuzzTest {
 
   @Test
   void plainRecordsOfCsvAreCounted() {
-    CsvRows rows = new CsvRows((byte) ',', true, true, true);
+    CsvRows rows = new CsvRows(CsvOptions.csv());
     assertThat(count(rows, "a,b\n1,2\n3,4\n")).isEqualTo(RowCount.exactly(2));
     assertThat(count(rows, "a,b\n1,2\n3,4")).isEqualTo(RowCount.exactly(2));
     assertThat(count(rows, "a,b\n1,\"x\ny\"\n3,4\n\n\n")).isEqualTo(new RowCount(2, 3));
