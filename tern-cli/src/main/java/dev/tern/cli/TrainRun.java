@@ -125,7 +125,9 @@ final class TrainRun {
         Trainer trainer = trainer(device, resumed)) {
       if (folder.evaluatesAnew()) {
         trainer.forgetBest();
-        progress.note("the evaluation files are others than before: the best AUC begins anew");
+        progress.note(
+            "the evaluation files are others than before: the best AUC begins anew with the first"
+                + " evaluation");
       }
       found = begin(trainer, resumed);
       long first = trainer.step();
@@ -337,6 +339,7 @@ final class TrainRun {
             + " samples/s"
             + waiting(report.pace().waiting());
     if (evaluated) {
+      folder.evaluated();
       progress.note("step " + Format.whole(report.step()) + "  evaluation  " + facts);
       if (!isColumnsShown) {
         isColumnsShown = true;

@@ -115,6 +115,42 @@ final class CheckpointReadingTest {
   }
 
   @Test
+  void evaluationsLeaveOutBadRowsAsTrainingDidAndScoringLeavesOutNone() throws IOException {
+    Path skipping = temp.resolve("skipping");
+    ok(OldRun.train(shared, skipping, "--set", "data.bad_records=skip", "--set", "data.threads=2"));
+    Path bad = Files.writeString(temp.resolve("bad.csv"), Files.readString(rows) + "no such row\n");
+    Path moved = copy(skipping.resolve("checkpoints/best"), temp.resolve("moved"));
+    String moderate = ok(tern("evaluate", moved.toString(), bad.toString())).out();
+    assertThat(moderate).isEqualTo(ok(tern("evaluate", moved.toString(), rows.toString())).out());
+    Result strict =
+        tern(
+            "evaluate",
+            moved.toString(),
+            bad.toString(),
+            "--set",
+            "data.bad_records=error",
+            "--set",
+            "data.threads=3");
+    assertThat(strict.err()).contains("bad.csv: line ", "expected 6");
+    Path out = temp.resolve("o.csv");
+    assertThat(tern("predict", moved.toString(), bad.toString(), "--out", out + "").err())
+        .contains("bad.csv: line ");
+    Result refused =
+        tern(
+            "predict",
+            moved.toString(),
+            bad.toString(),
+            "--out",
+            out.toString(),
+            "--set",
+            "data.bad_records=skip");
+    assertThat(refused.err()).contains("data.bad_records, which has no effect");
+    assertThat(out).doesNotExist();
+    String json = Files.readString(moved.resolve("encoders.json"));
+    assertThat(json).contains("\"bad_records\":\"skip\"").doesNotContain("threads");
+  }
+
+  @Test
   void theCheckpointHoldsNoPathAndNoDefault() throws IOException {
     String json = Files.readString(run.resolve("checkpoints/best/encoders.json"));
     assertThat(json)

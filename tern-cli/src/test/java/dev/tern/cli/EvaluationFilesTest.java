@@ -68,16 +68,30 @@ final class EvaluationFilesTest {
   }
 
   @Test
-  void theOldBestIsRemovedAtOnceAndTheBestNeedNotBeTheHighestEverSeen() throws IOException {
+  void theOldBestStaysUntilAnEvaluationOnTheNewFilesReplacesIt() throws IOException {
     Result easy = run("--set", "data.eval=" + temp.resolve("rows.csv"));
     assertThat(best(easy)).isGreaterThan(0.7);
-    assertThat(run.resolve("checkpoints/best")).exists();
+    byte[] old = Files.readAllBytes(run.resolve("checkpoints/best/manifest.json"));
     // Nothing is left to train, so nothing is evaluated: no model was chosen on these rows.
     Result none = resume(2, eval);
+    assertThat(none.err()).contains(ANEW);
     assertThat(none.out()).doesNotContain("best AUC");
-    assertThat(run.resolve("checkpoints/best")).doesNotExist();
-    assertThat(run.resolve("checkpoints/step-8")).exists();
-    assertThat(best(resume(3, eval))).isLessThan(0.5);
+    assertThat(run.resolve("checkpoints/best/manifest.json")).hasBinaryContent(old);
+    Result next = resume(3, eval);
+    assertThat(next.err()).contains(ANEW);
+    assertThat(best(next)).isLessThan(0.5);
+    assertThat(resume(4, eval).err()).doesNotContain(ANEW);
+  }
+
+  @Test
+  void aRunThatGoesOnWithoutEvaluationsKeepsItsBest() {
+    double best = best(run("--set", "data.eval=" + temp.resolve("rows.csv")));
+    Result none = run("--resume", "--set", "train.epochs=3", "--set", "data.eval=[]");
+    assertThat(none.err()).doesNotContain(ANEW);
+    assertThat(best(none)).isEqualTo(best);
+    assertThat(run.resolve("checkpoints/best")).exists();
+    assertThat(resume(4, temp.resolve("rows.csv")).err()).doesNotContain(ANEW);
+    assertThat(resume(5, eval).err()).contains(ANEW);
   }
 
   @ParameterizedTest

@@ -57,15 +57,6 @@ final class CheckpointFolder {
     save.accept(folder.resolve(BEST));
   }
 
-  /** Removes the best one. */
-  void removeBest() {
-    for (Path child : AtomicFolder.children(folder)) {
-      if (AtomicFolder.nameOf(child).equals(BEST)) {
-        remove(child);
-      }
-    }
-  }
-
   private static void remove(Path checkpoint) {
     try {
       AtomicFolder.delete(checkpoint);

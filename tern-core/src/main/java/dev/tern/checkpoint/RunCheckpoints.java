@@ -97,16 +97,6 @@ public final class RunCheckpoints {
     start(image, false, () -> folder.writeBest(path -> image.write(path, Optional.empty())));
   }
 
-  /**
-   * Writes a full checkpoint of {@code state}, which has no best evaluation, and removes that of
-   * the best one then.
-   */
-  public void forgetBest(RunState state) {
-    write(state);
-    finish();
-    folder.removeBest();
-  }
-
   /** Writes a delta, if the schedule says that it is time. */
   public void writeIfDue(RunState state) {
     boolean steps = schedule.steps() > 0 && state.step() - lastStep >= schedule.steps();

@@ -409,15 +409,12 @@ public final class Trainer implements AutoCloseable {
 
   /**
    * Lets the best AUC begin anew, as before the first evaluation: for a run that goes on and is
-   * evaluated on other rows. Checkpoint {@code best} is removed, after a checkpoint of this step
-   * was written that does not know it.
+   * evaluated on other rows. Checkpoint {@code best} stays until the next evaluation, which is the
+   * best, replaces it.
    */
   public void forgetBest() {
     requireOpen();
-    if (state.bestStep() > 0) {
-      state = state.withoutBest();
-      checkpoints.ifPresent(written -> written.forgetBest(state));
-    }
+    state = state.withoutBest();
   }
 
   /** Time of each part of a training step so far; empty before the first step. */

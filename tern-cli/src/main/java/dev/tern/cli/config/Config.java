@@ -28,6 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record Config(
     DataConfig data, ModelConfig model, RunConfig run, TrainConfig train, String yaml) {
+  /** Keys that say how files are read where rows have labels: rows to be scored are all read. */
+  private static final Set<Key<?>> WITH_LABELS =
+      Set.of(DataKeys.POSITIVE, DataKeys.BAD_RECORDS, DataKeys.MOST_BAD);
+
   /**
    * Reads a file.
    *
@@ -230,7 +234,7 @@ public record Config(
     List<String> keys =
         Keys.ALL.stream()
             .filter(Key::forReading)
-            .filter(key -> labels || !key.equals(DataKeys.POSITIVE))
+            .filter(key -> labels || !WITH_LABELS.contains(key))
             .map(Key::path)
             .toList();
     for (String override : overrides) {

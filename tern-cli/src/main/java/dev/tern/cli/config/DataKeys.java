@@ -37,7 +37,8 @@ final class DataKeys {
               1L,
               "Threads that read files; rows and their order do not depend on it.")
           .when(FORMAT, FILE_FORMATS)
-          .mayChange();
+          .mayChange()
+          .reading();
   static final Key<String> BAD_RECORDS =
       KEYS.key(
               "data.bad_records",
@@ -45,14 +46,16 @@ final class DataKeys {
               "error",
               "What becomes of a record that is damaged or has values out of range: an error, or"
                   + " it is left out and counted. Rows to be scored are never left out.")
-          .when(FORMAT, FILE_FORMATS);
+          .when(FORMAT, FILE_FORMATS)
+          .reading();
   static final Key<Long> MOST_BAD =
       KEYS.key(
               "data.most_bad",
               new Kind.Whole(0, 1 << 20),
               1000L,
               "Rows that are left out, all that a fault costs; one more is an error.")
-          .when(BAD_RECORDS, "skip");
+          .when(BAD_RECORDS, "skip")
+          .reading();
   static final Key<List<String>> COLUMNS =
       KEYS.key(
               "data.columns",
@@ -182,7 +185,8 @@ final class DataKeys {
               "Bytes that a page of a Parquet file may have; a reading thread holds a page of each"
                   + " column.")
           .when(FORMAT, "parquet")
-          .mayChange();
+          .mayChange()
+          .reading();
   static final Key<Long> ROWS =
       KEYS.key("data.rows", new Kind.Whole(1, 1L << 40), 500_000L, "Training rows to generate.")
           .when(FORMAT, "criteo-synthetic");

@@ -9,8 +9,8 @@ import java.util.Map;
 
 /**
  * How files are read, as a checkpoint keeps it: those keys of the section {@code data} that are
- * {@link Key#reading} and have no default, as JSON with the names of the keys. No path, so that the
- * bytes of a checkpoint do not depend on where files lie.
+ * {@link Key#reading} and are not at their default, as JSON with the names of the keys. No path and
+ * no number of threads, so that the bytes of a checkpoint depend on what is read alone.
  */
 final class ReadingKeys {
   private static final String SECTION = "data";
@@ -28,7 +28,9 @@ final class ReadingKeys {
       Key<?> key = Keys.find(path).orElseThrow();
       if (key.equals(DataKeys.VALUES) && isId(written, path) && raw.text().equals("text")) {
         put(json, path, new Json.Str("integer")); // The key "encode" does not say how to read.
-      } else if (key.forReading() && (isColumns(key) || !isDefault(key, raw))) {
+      } else if (key.forReading()
+          && !key.equals(DataKeys.READ_THREADS)
+          && (isColumns(key) || !isDefault(key, raw))) {
         put(json, path, value(key, raw));
       }
     });

@@ -84,6 +84,11 @@ record Mark(RunFolder.Maker maker, List<String> files, List<String> evaluation) 
         + rest;
   }
 
+  /** As {@link #file} for a file that may be gone since. */
+  static String earlierFile(Path path) {
+    return Files.exists(path) ? file(path) : "no bytes, " + YamlText.quote(path.toString());
+  }
+
   /** A file in a mark; the bytes of a folder are those of its files, however deep. */
   static String file(Path path) {
     return line(path, Integer.MAX_VALUE);

@@ -32,12 +32,24 @@ public final class RunFolder implements AutoCloseable {
   private boolean fresh;
   private boolean evaluatesAnew;
 
+  /** The configuration with what the training files said. */
+  private Config found;
+
+  /** The command that began the run. */
+  private Maker first;
+
+  /** The files of the evaluation that the best checkpoint is of. */
+  private List<String> evaluation;
+
   private RunFolder(Config config, Earlier earlier, Mark mark, FileChannel lock, List<Path> made) {
     this.config = config;
     this.earlier = earlier;
     this.mark = mark;
     this.lock = lock;
     this.made = made;
+    found = config;
+    first = mark.maker();
+    evaluation = mark.evaluation();
   }
 
   /** What to do with an earlier run in the folder. */
@@ -231,9 +243,9 @@ public final class RunFolder implements AutoCloseable {
       if (fresh && before.isPresent()) {
         new OwnFiles(dir()).delete(before.get().maker());
       }
-      Maker first = fresh ? mark.maker() : before.map(Mark::maker).orElse(mark.maker());
-      Mark written = new Mark(first, mark.files(), mark.evaluation());
-      write(config(dir()), written.over(found.yaml()));
+      first = fresh ? mark.maker() : before.map(Mark::maker).orElse(mark.maker());
+      this.found = found;
+      writeConfig();
       Files.createDirectories(checkpoints());
     } catch (IOException e) {
       throw unwritable(dir(), e);
@@ -257,22 +269,40 @@ public final class RunFolder implements AutoCloseable {
   }
 
   private void compareEvaluation() {
-    evaluatesAnew =
-        earlier == Earlier.RESUME && Mark.read(config(dir())).filter(this::isOfOthers).isPresent();
+    Optional<Mark> before = earlier == Earlier.RESUME ? Mark.read(config(dir())) : Optional.empty();
+    List<String> evaluated = before.map(this::evaluation).orElse(List.of());
+    List<String> others = mark.evaluation();
+    evaluatesAnew = !evaluated.isEmpty() && !others.isEmpty() && !evaluated.equals(others);
+    if (evaluatesAnew || others.isEmpty()) {
+      evaluation = evaluated;
+    }
   }
 
-  /** Whether the evaluation files of a run before are others than those of this one. */
-  private boolean isOfOthers(Mark before) {
-    // Marks of earlier builds name no such files.
+  /** The files that a run was evaluated on. Marks of earlier builds do not name them. */
+  private List<String> evaluation(Mark before) {
     return before.evaluation().isEmpty()
-        ? !Config.loadEarlier(config(dir())).data().eval().equals(config.data().eval())
-        : !before.evaluation().equals(mark.evaluation());
+        ? Config.loadEarlier(config(dir())).data().eval().stream().map(Mark::earlierFile).toList()
+        : before.evaluation();
+  }
+
+  /**
+   * Says that the run was evaluated, maybe on other files than before. Until then its folder names
+   * those of its best checkpoint, so that a run that ends in between begins anew the next time.
+   */
+  public void evaluated() {
+    if (!evaluation.equals(mark.evaluation())) {
+      evaluation = mark.evaluation();
+      writeConfig();
+    }
+  }
+
+  private void writeConfig() {
+    write(config(dir()), new Mark(first, mark.files(), evaluation).over(found.yaml()));
   }
 
   /**
    * Whether this run goes on with another one and evaluates on other files, so that the best of
-   * that one says nothing. The best is forgotten before {@link #begin}, which writes down the
-   * files: a run that ends in between forgets it the next time.
+   * that one says nothing.
    */
   public boolean evaluatesAnew() {
     return evaluatesAnew;

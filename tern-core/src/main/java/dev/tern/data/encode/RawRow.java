@@ -76,7 +76,7 @@ record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields,
     } else if (value instanceof String field && fields.isPresent() && column.hotness() <= 1) {
       addField(slot, field, fields.get(), raw);
     } else if (value instanceof List<?> list) {
-      if (column.hotness() == 1) {
+      if (column.hotness() == 1 && list.size() != 1) {
         throw wrong(column.name(), list, "one value");
       }
       if (column.hotness() > 1 && list.size() != column.hotness()) {

@@ -79,6 +79,21 @@ final class ReadingTest {
   }
 
   @Test
+  void valuesInListsAreTakenAsTheyAre() {
+    FeatureEncoder encoder = encoder().withReading(READING);
+    Batch raw = new Batch(SCHEMA, 1);
+    encoder.addRow(Map.of("city", List.of(" Oslo"), "tags", List.of("a||b", " c")), raw);
+    assertThat(raw.ids(0)[0]).isEqualTo(TextHash.of(" Oslo"));
+    assertThat(List.of(raw.ids(1)[0], raw.ids(1)[1]))
+        .containsExactly(TextHash.of("a||b"), TextHash.of(" c"));
+    for (List<String> wrong : List.of(List.<String>of(), List.of("Oslo", "Bergen"))) {
+      assertThatThrownBy(() -> encoder.addRow(Map.of("city", wrong), raw))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("expected one value");
+    }
+  }
+
+  @Test
   void withoutOneAFieldIsItsValue() {
     Batch raw = new Batch(SCHEMA, 1);
     encoder().addRow(Map.of("city", " Oslo", "tags", "a||b"), raw);

@@ -27,7 +27,8 @@ public enum FileKind {
   LZIP("a file compressed by lzip", "lzip -d it first", "LZIP\1", "LZIP\0"),
   LZOP("a file compressed by lzop", "lzop -d it first", "\u0089LZO\0\r\n\u001a"),
   TAR("a tar archive", "unpack it first"),
-  PARQUET("a Parquet file", "read it with --format parquet, or data.format: parquet"),
+  PARQUET(
+      "a Parquet file", "read it with --set data.format=parquet, or --format parquet of tern data"),
   ORC("an ORC file", "write its rows as Parquet or CSV first"),
   AVRO("an Avro file", "write its rows as Parquet or CSV first", "Obj\1"),
   ARROW("an Arrow or Feather file", "write its rows as Parquet first", "ARROW1\0\0", "FEA1\0"),
@@ -39,7 +40,7 @@ public enum FileKind {
       "a pointer of Git LFS in place of the file",
       "fetch the file, as git lfs pull does",
       "version https://git-lfs"),
-  NORM("a HugeCTR Norm file", "read it with --format norm, or data.format: norm"),
+  NORM("a HugeCTR Norm file", "read it with --set data.format=norm, or --format norm of tern data"),
   HTML("an HTML page", "download the file that the page is about"),
   XML("an XML document", "write its rows as CSV first"),
   JSON("JSON", "write its rows as CSV first"),
