@@ -2,9 +2,9 @@ package dev.tern.files;
 
 import dev.tern.base.DataException;
 import dev.tern.data.encode.TextHash;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Leaves bad records out, up to a limit of rows. A fault counts with the rows that it costs ({@link
@@ -13,11 +13,16 @@ import java.util.Set;
  * reader, so that rows read and rows left out are always those of the files.
  *
  * <p>Each fault counts once, however often it is read: faults name the place where they are. So a
- * file that one reader is given twice counts once. Thread-safe.
+ * file that one reader is given twice counts once. Where a page of Parquet is damaged, the rows
+ * that go with it depend on where reading began; the most that it cost in any pass counts.
+ * Thread-safe.
  */
 public final class SkippedRecords implements Faults {
   private final long most;
-  private final Set<Long> places = new HashSet<>();
+
+  /** The rows that the fault at each place cost, by the hash of its message. */
+  private final Map<Long, Long> places = new HashMap<>();
+
   private long rows;
   private Optional<DataException> first = Optional.empty();
 
@@ -36,7 +41,9 @@ public final class SkippedRecords implements Faults {
   @Override
   public synchronized void report(DataException fault) {
     String message = String.valueOf(fault.getMessage());
-    if (places.contains(TextHash.of(message))) {
+    long place = TextHash.of(message);
+    long before = places.getOrDefault(place, 0L);
+    if (fault.rows() != DataException.UNKNOWN_ROWS && fault.rows() <= before) {
       return;
     }
     if (fault.rows() == DataException.UNKNOWN_ROWS) {
@@ -47,14 +54,15 @@ public final class SkippedRecords implements Faults {
               fault)
           .losing(DataException.UNKNOWN_ROWS);
     }
-    if (fault.rows() > most - rows) {
+    long more = fault.rows() - before;
+    if (more > most - rows) {
       String lost = fault.rows() == 1 ? "" : " with the " + fault.rows() + " that this fault costs";
       throw new DataException(
           message + "; got more than " + most + " bad records" + lost + ", expected at most that",
           fault);
     }
-    places.add(TextHash.of(message));
-    rows += fault.rows();
+    places.put(place, fault.rows());
+    rows += more;
     first = first.or(() -> Optional.of(fault));
   }
 

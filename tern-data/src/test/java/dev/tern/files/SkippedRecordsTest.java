@@ -44,6 +44,20 @@ class SkippedRecordsTest {
   }
 
   @Test
+  void aFaultThatCostsMoreRowsInALaterPassCountsWithThose() {
+    SkippedRecords skipped = new SkippedRecords(40);
+    DataException fault = new DataException("a.parquet: byte 4: got a damaged page");
+    skipped.report(fault.losing(16));
+    skipped.report(fault.losing(40));
+    skipped.report(fault.losing(16));
+    assertThat(skipped.count()).isEqualTo(40);
+    assertThat(skipped.faults()).isEqualTo(1);
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> skipped.report(fault.losing(41)))
+        .withMessageContaining("got more than 40 bad records");
+  }
+
+  @Test
   void aQuoteLeftOpenCountsAllLinesThatItTakes() throws IOException {
     Path file = folder.resolve("open.csv");
     Files.writeString(file, "y,a\n1,2\n0,\"3\n1,4\n0,5\n");
