@@ -14,9 +14,9 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * {@code bench fuzz --coverage N}: N inputs to the readers by Jazzer, which goes on from those that
- * reached code that none had reached before. It runs in a process of its own, as it rewrites the
- * classes of the readers to see what they do.
+ * {@code bench fuzz --coverage N}: N inputs by Jazzer, which goes on from those that reached code
+ * that none had reached before; half of them to {@link NotationTarget}, half to {@link
+ * ReaderTarget}. It runs in processes of its own, as it rewrites the classes to see what they do.
  */
 final class CoverageFuzz {
   private static final String JAZZER = "com.code_intelligence.jazzer.Jazzer";
@@ -34,6 +34,9 @@ final class CoverageFuzz {
 
   private static final int FINDINGS = 20;
 
+  private static final String INCLUDES =
+      "dev.tern.files.**:dev.tern.internal.files.**:dev.tern.data.**:dev.tern.base.Shown*";
+
   /** Traces of the many faults that files have take time; so few places tell findings apart. */
   private static final List<String> OPTIONS = List.of("-Xmx768m", "-XX:MaxJavaStackTraceDepth=8");
 
@@ -42,30 +45,47 @@ final class CoverageFuzz {
   /**
    * Runs and adds what was found to a corpus.
    *
-   * @param corpus a folder, of inputs of an earlier run or of none
+   * @param corpus a folder of files for readers, of an earlier run or of none; inputs of small
+   *     notations lie beside it, in one whose name ends with {@code -notations}
    */
   static void run(int executions, int seed, Path corpus) {
     try {
-      Files.createDirectories(corpus);
-      for (Map.Entry<String, byte[]> input : ReaderTarget.seeds().entrySet()) {
-        Files.write(corpus.resolve(input.getKey()), input.getValue());
-      }
+      Path notations = corpus.resolveSibling(corpus.getFileName() + "-notations");
+      put(NotationTarget.seeds(), notations);
+      fuzz(NotationTarget.class, executions - executions / 2, seed, notations);
+      put(ReaderTarget.seeds(), corpus);
       ReaderTarget.fuzzerTearDown();
       unpack(KEPT, corpus);
-      List<String> command = new ArrayList<>(Children.command(OPTIONS, JAZZER, arguments(corpus)));
-      command.add("-runs=" + executions);
-      command.add("-seed=" + seed);
-      Process process = new ProcessBuilder(command).inheritIO().start();
-      int status = process.waitFor();
-      if (status != 0) {
-        throw new IllegalStateException(
-            "fuzz: got status " + status + " of Jazzer, expected 0; what it found is in " + corpus);
-      }
+      fuzz(ReaderTarget.class, executions / 2, seed, corpus);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("fuzz: interrupted", e);
+    }
+  }
+
+  private static void put(Map<String, byte[]> inputs, Path corpus) throws IOException {
+    Files.createDirectories(corpus);
+    for (Map.Entry<String, byte[]> input : inputs.entrySet()) {
+      Files.write(corpus.resolve(input.getKey()), input.getValue());
+    }
+  }
+
+  private static void fuzz(Class<?> target, int executions, int seed, Path corpus)
+      throws IOException, InterruptedException {
+    if (executions == 0) {
+      return;
+    }
+    List<String> command =
+        new ArrayList<>(Children.command(OPTIONS, JAZZER, arguments(target, corpus)));
+    command.add("-runs=" + executions);
+    command.add("-seed=" + seed);
+    Process process = new ProcessBuilder(command).inheritIO().start();
+    int status = process.waitFor();
+    if (status != 0) {
+      throw new IllegalStateException(
+          "fuzz: got status " + status + " of Jazzer, expected 0; what it found is in " + corpus);
     }
   }
 
@@ -83,10 +103,10 @@ final class CoverageFuzz {
     }
   }
 
-  private static String[] arguments(Path corpus) {
+  private static String[] arguments(Class<?> target, Path corpus) {
     return new String[] {
-      "--target_class=" + ReaderTarget.class.getName(),
-      "--instrumentation_includes=dev.tern.files.**:dev.tern.internal.files.**:dev.tern.data.**",
+      "--target_class=" + target.getName(),
+      "--instrumentation_includes=" + INCLUDES,
       // Lists of files may name any file.
       "--disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal",
       "--keep_going=" + FINDINGS,
