@@ -622,6 +622,17 @@ final class DataCommandTest {
   }
 
   @Test
+  void aPatternThatMatchesAFolderAndItsFilesReadsEachOnce() throws IOException {
+    Path deep = Files.createDirectories(temp.resolve("parts/deep"));
+    Files.copy(csv, deep.resolve("a.csv"));
+    Path pattern = temp.resolve("parts/**/*");
+    Result once = tern(arguments("verify", deep.resolve("a.csv"), new String[0]));
+    Result all = tern(arguments("verify", pattern, new String[0]));
+    assertThat(all.err()).isEmpty();
+    assertThat(all.out()).isEqualTo(once.out()).contains("good rows");
+  }
+
+  @Test
   void oneUnreadableFileIsOneFault() throws IOException {
     for (String name : List.of("rows.norm", "rows.parquet", "rows.csv")) {
       Path file = Files.writeString(temp.resolve(name), "");

@@ -60,7 +60,8 @@ public final class InputFiles {
     List<Path> files = new ArrayList<>();
     for (Path path : paths) {
       boolean many = Files.isDirectory(path) || PathPattern.isPattern(path) && !Files.exists(path);
-      List<Path> parts = new ArrayList<>();
+      // A pattern such as **/* matches a folder and the files in it, too.
+      SortedSet<Path> parts = new TreeSet<>();
       for (Path part : PathPattern.isPattern(path) ? named(path) : List.of(path)) {
         if (Files.isDirectory(part) && kind != Kind.RECORDS) {
           parts.addAll(inFolder(part, kind));
@@ -68,7 +69,7 @@ public final class InputFiles {
           parts.add(part);
         }
       }
-      files.addAll(many && kind == Kind.TEXT ? withoutEmpty(path, parts) : parts);
+      files.addAll(many && kind == Kind.TEXT ? withoutEmpty(path, List.copyOf(parts)) : parts);
     }
     return files;
   }

@@ -129,6 +129,21 @@ final class InputFilesTest {
   }
 
   @Test
+  void aPatternThatMatchesAFolderAndTheFilesInItNamesEachOnce() {
+    List<String> files =
+        List.of(
+            "hive/_day=3/p.csv",
+            "hive/day=1/hour=7/p.csv",
+            "hive/day=1/hour=8/p.csv",
+            "hive/day=2/hour=7/p.csv");
+    assertThat(found(Kind.TEXT, "hive/**/*")).isEqualTo(files);
+    assertThat(found(Kind.TEXT, "hive/**/**/*")).isEqualTo(files);
+    assertThat(found(Kind.TEXT, "hive/**/day*")).isEqualTo(files.subList(1, 4));
+    assertThat(found(Kind.TEXT, "set/**/*"))
+        .containsExactly("set/part-0.csv", "set/part-1.csv", "set/part-2");
+  }
+
+  @Test
   void foldersOfRecordsAreLeftToTheirReader() {
     assertThat(found(Kind.RECORDS, "set", "a.csv")).containsExactly("set", "a.csv");
   }
