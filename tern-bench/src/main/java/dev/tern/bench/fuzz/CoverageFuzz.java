@@ -107,12 +107,14 @@ final class CoverageFuzz {
     return new String[] {
       "--target_class=" + target.getName(),
       "--instrumentation_includes=" + INCLUDES,
-      // Lists of files may name any file.
-      "--disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal",
+      // Lists of files may name any file, and a pattern of a path becomes one of the file system.
+      "--disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal"
+          + ":com.code_intelligence.jazzer.sanitizers.RegexInjection",
       "--keep_going=" + FINDINGS,
       "-max_len=" + MOST_BYTES,
       "-timeout=" + MOST_SECONDS,
       "-rss_limit_mb=0",
+      "--reproducer_path=" + corpus,
       "-artifact_prefix=" + corpus.resolveSibling(corpus.getFileName() + "-found-"),
       corpus.toString()
     };

@@ -55,7 +55,7 @@ final class PlainTime {
       if (!long_) {
         require(got, TimeParser.NONE, characters);
       }
-    } else if (got != TimeParser.NONE && !characters.matches("\\d{8}|\\d{14}")) {
+    } else if (got != TimeParser.NONE && !isDate(new BigDecimal(characters))) {
       BigDecimal number = new BigDecimal(characters);
       boolean any =
           UNITS.stream()
@@ -70,6 +70,15 @@ final class PlainTime {
         throw wrong(got, characters, "the number in a unit of time");
       }
     }
+  }
+
+  /** Whether the digits of a number are a day of the years 1900 to 2100, or a second. */
+  private static boolean isDate(BigDecimal number) {
+    BigDecimal first = BigDecimal.valueOf(19_000_000);
+    BigDecimal end = BigDecimal.valueOf(21_010_000);
+    BigDecimal days = number.scaleByPowerOfTen(-6);
+    return number.compareTo(first) >= 0 && number.compareTo(end) < 0
+        || days.compareTo(first) >= 0 && days.compareTo(end) < 0;
   }
 
   static void require(long got, long expected, String text) {
