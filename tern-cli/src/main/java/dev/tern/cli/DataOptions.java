@@ -79,6 +79,11 @@ final class DataOptions {
     }
   }
 
+  /** Whether a configuration describes the files. */
+  boolean isConfigured() {
+    return config.isPresent();
+  }
+
   /** {@code files} as the value of a key. */
   static String list(List<Path> files) {
     return files.stream()

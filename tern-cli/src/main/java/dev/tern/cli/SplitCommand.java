@@ -113,7 +113,9 @@ final class SplitCommand implements Callable<Integer> {
             .allMatch(part ->
                 part.format().equals(config.format())
                     && !write.asksFor(part.format())
-                    && (!part.format().equals("csv") || hasDelimiter(part.file(), config)));
+                    && (!part.format().equals("csv")
+                        || data.isConfigured()
+                        || hasDelimiter(part.file(), config)));
   }
 
   /** Whether rows come from {@code path} itself, which a list of files only names. */

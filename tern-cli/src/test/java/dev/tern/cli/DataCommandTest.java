@@ -201,6 +201,21 @@ final class DataCommandTest {
   }
 
   @Test
+  void theConfigurationOfTheInputReadsThePartsWhateverTheirNames() throws IOException {
+    Path tabs = temp.resolve("rows.tsv");
+    Files.writeString(tabs, "y\ta\tc\nyes\t1.0\t\n");
+    Path config = temp.resolve("rows.yaml");
+    Files.writeString(
+        config, "data: {format: csv, delimiter: tab, label: {column: y, positive: [yes]}}\n");
+    String part = temp.resolve("part.csv").toString();
+    Result result =
+        tern(
+            "data", "split", tabs.toString(), "--config", config.toString(), "--part", part + "=1");
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(Files.readString(Path.of(part))).isEqualTo("y\ta\tc\nyes\t1.0\t\n");
+  }
+
+  @Test
   void splitKeepsAllColumnsOfParquet() throws IOException {
     Files.writeString(csv, "y,a,c\n1,30,7\n0,10,8\n0,20,7\n1,40,9\n");
     Path whole = temp.resolve("rows.parquet");

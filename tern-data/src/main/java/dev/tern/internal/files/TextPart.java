@@ -1,11 +1,13 @@
 package dev.tern.internal.files;
 
+import java.util.Arrays;
+
 /**
  * A text file in the making that takes lines of others: one that ends without a line end gets it.
  */
 final class TextPart implements RecordSink {
-  /** Bytes of a byte order mark, which begins a line. */
-  private static final int MARK = 3;
+  /** A byte order mark, which begins a line. */
+  private static final byte[] MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
   private final TextOutput out;
 
@@ -17,13 +19,14 @@ final class TextPart implements RecordSink {
   /**
    * Puts the first text.
    *
-   * @param head a byte order mark, lines, both or nothing
+   * @param head byte order marks, lines, both or nothing
    */
   TextPart(TextOutput out, byte[] head) {
     this.out = out;
     if (head.length > 0) {
       put(head, 0, head.length);
-      ended |= head.length == MARK && head[0] == (byte) 0xEF;
+      int last = Math.max(0, head.length - MARK.length);
+      ended |= Arrays.equals(head, last, head.length, MARK, 0, MARK.length);
     }
   }
 

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
+import dev.tern.files.Columns;
 import dev.tern.files.DataSplit;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.RecordCopy;
@@ -22,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
@@ -372,6 +375,88 @@ final class CsvCopyTest {
     assertThat(rows[0] + rows[1]).isEqualTo(2);
     assertThat(skipped.count()).isEqualTo(3);
     assertThat(text(parts.get(0)) + text(parts.get(1))).contains("1,ok\n", "1,fine\n");
+  }
+
+  @Test
+  void marksOfJoinedFilesAreNoLines() throws IOException {
+    String text = "\ufeff\ufeff1,2\n\ufeff3,4\n";
+    CsvOptions listed = CsvOptions.csv().withHeader(List.of("y", "a"));
+    List<Path> part = parts("p1.csv");
+    try (RecordCopy records =
+        CsvReader.copy(List.of(file("a.csv", text)), listed, NO_KEY, ReadPolicy.STRICT, part)) {
+      DataSplit.atRandom(new double[] {1}, 1).copy(records, done -> {});
+    }
+    assertThat(text(part.getFirst())).isEqualTo("\ufeff\ufeff1,2\n3,4\n");
+  }
+
+  @Test
+  void aPartNamedForGzipInCapitalsIsCompressed() throws IOException {
+    Path part = temp.resolve("P.CSV.GZ");
+    try (RecordCopy records =
+        CsvReader.copy(
+            List.of(file("a.csv", "y,a\n1,2\n")),
+            CsvOptions.csv(),
+            NO_KEY,
+            ReadPolicy.STRICT,
+            List.of(part))) {
+      DataSplit.atRandom(new double[] {1}, 1).copy(records, done -> {});
+    }
+    try (InputStream in = new GZIPInputStream(Files.newInputStream(part))) {
+      assertThat(in.readAllBytes()).asString(StandardCharsets.UTF_8).isEqualTo("y,a\n1,2\n");
+    }
+  }
+
+  @Test
+  void damagedTextLosesNoMoreThanReadingItLoses() throws IOException {
+    SplittableRandom random = new SplittableRandom(4);
+    String sound = "y,a,b\n" + "1,\"two\",x\n2,,\"q\"\"q\"\n3,\"a\nb\",z\r\n".repeat(20);
+    Columns none = new Columns(List.of(), Set.of(), List.of(), List.of());
+    int refused = 0;
+    for (int i = 0; i < 500; i++) {
+      byte[] bytes = sound.getBytes(StandardCharsets.UTF_8);
+      for (int k = random.nextInt(4); k >= 0; k--) {
+        bytes[random.nextInt(bytes.length)] = (byte) "\",\n\r#x\0\u001a".charAt(random.nextInt(8));
+      }
+      List<Path> files = List.of(file("a.csv", bytes));
+      SkippedRecords copying = new SkippedRecords(1000);
+      SkippedRecords reading = new SkippedRecords(1000);
+      long copied = 0;
+      long rows = 0;
+      try {
+        copied = copied(files, ReadPolicy.STRICT.withFaults(copying));
+        rows = rows(files, none, ReadPolicy.STRICT.withFaults(reading));
+      } catch (DataException e) {
+        assertThat(e.getMessage()).contains("a.csv");
+        refused++;
+      }
+      assertThat(copied).isEqualTo(rows);
+      assertThat(copying.count()).isEqualTo(reading.count());
+    }
+    assertThat(refused).isLessThan(100);
+  }
+
+  private static long copied(List<Path> files, ReadPolicy policy) {
+    try (RecordCopy records = CsvReader.copy(files, CsvOptions.csv(), NO_KEY, policy, List.of())) {
+      Batch keys = new Batch(records.schema(), 1);
+      long copied = 0;
+      while (records.next(keys)) {
+        keys.clear();
+        copied++;
+      }
+      return copied;
+    }
+  }
+
+  private static long rows(List<Path> files, Columns columns, ReadPolicy policy) {
+    try (DataReader reader =
+        CsvReader.open(files, CsvOptions.csv(), columns, policy.withoutLabels())) {
+      long rows = 0;
+      for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+        rows += next.get().size();
+        next.get().close();
+      }
+      return rows;
+    }
   }
 
   @Test
