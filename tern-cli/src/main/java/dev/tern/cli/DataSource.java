@@ -19,7 +19,6 @@ import dev.tern.files.Columns;
 import dev.tern.files.CriteoGenerator;
 import dev.tern.files.FileColumn;
 import dev.tern.files.KeptTexts;
-import dev.tern.files.KeyType;
 import dev.tern.files.Optimum;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.RecordCopy;
@@ -39,7 +38,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
@@ -237,7 +235,11 @@ final class DataSource {
     return switch (config.format()) {
       case "csv" -> CsvReader.copy(files, FileOptions.csv(config), key, policy, parts);
       case "norm" -> NormReader.copy(files, normOptions(), key, policy, parts);
-      case "raw" -> RawReader.copy(files, rawOptions(), key, policy, parts);
+      case "raw" -> {
+        RawOptions raw = rawOptions();
+        boolean labelled = config.binary().labelled().orElse(true);
+        yield RawReader.copy(files, labelled ? raw : raw.withoutLabels(), key, policy, parts);
+      }
       case "parquet" -> ParquetReader.copy(files, FileOptions.parquet(config), key, policy, parts);
       default -> LibsvmReader.copy(files, FileOptions.libsvm(config), key, policy, parts);
     };
@@ -509,17 +511,8 @@ final class DataSource {
   }
 
   private NormOptions normOptions() {
-    NormOptions options =
-        switch (config.binary().keyType()) {
-          case "u32" -> NormOptions.DETECT.withKeys(KeyType.U32);
-          case "i64" -> NormOptions.DETECT.withKeys(KeyType.I64);
-          case "i32" ->
-              throw new ConfigException(
-                  "data.key_type: got i32 for Norm files, expected detect, u32 or i64; i32 is for"
-                      + " Raw files");
-          default -> NormOptions.DETECT;
-        };
     boolean named = namesColumns() || model.isPresent() && !hasNormNames(schema(0));
+    NormOptions options = FileOptions.norm(config);
     return named ? options.withSchema(schema(0)) : options;
   }
 
@@ -548,20 +541,7 @@ final class DataSource {
           "data.sparse.columns: got no names for Raw files, which do not say what they hold,"
               + " expected data.dense.columns and data.sparse.columns; add them, as in C1..C26");
     }
-    RawOptions.Dense dense =
-        switch (config.binary().denseType()) {
-          case "int" -> RawOptions.Dense.INT;
-          case "int-log" -> RawOptions.Dense.INT_LOG;
-          default -> RawOptions.Dense.FLOAT;
-        };
-    KeyType keys =
-        switch (config.binary().keyType()) {
-          case "i32" -> KeyType.I32;
-          case "i64" -> KeyType.I64;
-          default -> KeyType.U32;
-        };
-    return new RawOptions(
-        schema(1), config.binary().intLabels(), dense, keys, OptionalLong.empty());
+    return FileOptions.raw(config, schema(1));
   }
 
   private boolean namesColumns() {

@@ -200,6 +200,53 @@ final class DataCommandTest {
     assertThat(Files.size(one) + Files.size(two)).isEqualTo(Files.size(whole) + head);
   }
 
+  @ParameterizedTest
+  @CsvSource({"no, 12", "yes, 16"})
+  void rawFilesWithoutLabelsAreSplitByTheirOwnSamples(String labelled, int sample)
+      throws IOException {
+    Path raw = temp.resolve("rows.raw");
+    // Samples of 12 bytes, or with a label of 16: a number and an id of 8 bytes.
+    byte[] bytes = new byte[48];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) i;
+    }
+    Files.write(raw, bytes);
+    String one = temp.resolve("one.raw").toString();
+    String two = temp.resolve("two.raw").toString();
+    Result result =
+        tern(
+            "data",
+            "split",
+            raw.toString(),
+            "--part",
+            one + "=1",
+            "--part",
+            two + "=1",
+            "--set",
+            LABEL,
+            "--set",
+            DENSE,
+            "--set",
+            SPARSE,
+            "--set",
+            "data.key_type=i64",
+            "--set",
+            "data.has_labels=" + labelled,
+            "--seed",
+            "3");
+    assertThat(result.code()).as(result.err()).isZero();
+    long first = Files.size(Path.of(one));
+    assertThat(first % sample).isZero();
+    assertThat(first + Files.size(Path.of(two))).isEqualTo(48);
+    assertThat(
+            result
+                .out()
+                .lines()
+                .mapToLong(line -> Long.parseLong(line.replaceAll(".*wrote (\\d+) rows", "$1")))
+                .sum())
+        .isEqualTo(48 / sample);
+  }
+
   @Test
   void theConfigurationOfTheInputReadsThePartsWhateverTheirNames() throws IOException {
     Path tabs = temp.resolve("rows.tsv");

@@ -2,11 +2,16 @@ package dev.tern.cli.files;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.data.Schema;
+import dev.tern.files.KeyType;
 import dev.tern.files.SparseColumn;
 import dev.tern.files.parquet.ParquetOptions;
+import dev.tern.files.records.NormOptions;
+import dev.tern.files.records.RawOptions;
 import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.LibsvmOptions;
 import java.util.List;
+import java.util.OptionalLong;
 
 /** How the files that a configuration describes are written down, as readers are told. */
 public final class FileOptions {
@@ -30,6 +35,35 @@ public final class FileOptions {
           default -> LibsvmOptions.Values.ONE;
         },
         config.text());
+  }
+
+  public static NormOptions norm(DataConfig config) {
+    return switch (config.binary().keyType()) {
+      case "u32" -> NormOptions.DETECT.withKeys(KeyType.U32);
+      case "i64" -> NormOptions.DETECT.withKeys(KeyType.I64);
+      case "i32" ->
+          throw new ConfigException(
+              "data.key_type: got i32 for Norm files, expected detect, u32 or i64; i32 is for"
+                  + " Raw files");
+      default -> NormOptions.DETECT;
+    };
+  }
+
+  /** Raw files of {@code schema}, with labels. */
+  public static RawOptions raw(DataConfig config, Schema schema) {
+    RawOptions.Dense dense =
+        switch (config.binary().denseType()) {
+          case "int" -> RawOptions.Dense.INT;
+          case "int-log" -> RawOptions.Dense.INT_LOG;
+          default -> RawOptions.Dense.FLOAT;
+        };
+    KeyType keys =
+        switch (config.binary().keyType()) {
+          case "i32" -> KeyType.I32;
+          case "i64" -> KeyType.I64;
+          default -> KeyType.U32;
+        };
+    return new RawOptions(schema, config.binary().intLabels(), dense, keys, OptionalLong.empty());
   }
 
   public static ParquetOptions parquet(DataConfig config) {
