@@ -88,6 +88,7 @@ record FormatGuess(String format, boolean tabs) {
     return new ConfigException(
         file
             + ": got a name that tells no format, expected .csv, .tsv, .libsvm, .libffm, .norm,"
-            + " .raw or .parquet, or a file whose first bytes tell it; give --format");
+            + " .raw or .parquet, or a file whose first bytes tell it; give --format, and"
+            + " data.delimiter for CSV without commas");
   }
 }

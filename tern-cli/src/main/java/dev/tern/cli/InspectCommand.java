@@ -78,8 +78,15 @@ final class InspectCommand implements Callable<Integer> {
   private static void list(PrintWriter out, String format, List<FileColumn> columns) {
     String content = format.equals("parquet") ? "type" : "first row";
     out.printf("%s, %d columns:%n%n%-24s %s%n", format, columns.size(), "column", content);
-    columns.forEach(column ->
-        out.printf("%-24s %s%n", Shown.excerpt(column.name()), Shown.line(column.content())));
+    for (FileColumn column : columns) {
+      String name = column.name().isEmpty() ? "\"\"" : Shown.excerpt(column.name());
+      out.printf("%-24s %s%n", name, Shown.line(column.content()));
+    }
+    if (columns.size() == 1 && format.equals("csv")) {
+      out.printf(
+          "%none column: data.delimiter says what separates more, data.skip_lines leaves out lines"
+              + " before their names%n");
+    }
     out.printf("%nto see what they hold, name them, as in%n  %s%n", DataSource.NAMING);
     out.flush();
   }

@@ -130,6 +130,20 @@ final class MessagesTest {
     assertThat(clean(data("verify", file, keys("y", "a")))).contains(hint);
   }
 
+  @Test
+  void linesOfOtherDelimitersGetTheKeysThatHelp() throws IOException {
+    Path semicolons = file("x.txt", "y;a\n1;2\n");
+    assertThat(clean(data("verify", semicolons, keys("y", "a"))))
+        .contains("give --format, and data.delimiter");
+    String[] told = {
+      "--format csv", "data.label.column=y", "data.dense.columns=a", "data.delimiter=;"
+    };
+    assertThat(clean(data("verify", semicolons, told))).contains("1 good rows, 0 faults");
+    assertThat(clean(data("inspect", file("r.csv", "Report\n\ny,a\n1,2\n"))))
+        .contains("one column: data.delimiter", "data.skip_lines");
+    assertThat(clean(data("inspect", file("i.csv", ",y\n0,1\n")))).contains("\"\"  ");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"\u22125", "\uff15", "5\u00a0", "\u06f5", "5\u200b", "1\u0435" + "5"})
   void aNumberThatOnlyLooksLikeOneIsShownByCodes(String text) throws IOException {

@@ -66,7 +66,10 @@ record CsvHeader(Path file, List<String> names, boolean listed) {
   private String hint(String name) {
     for (String other : names) {
       if (bare(other).equals(bare(name))) {
-        return "did you mean " + Shown.quoted(other) + "?";
+        return "did you mean %s?%s"
+            .formatted(
+                Shown.quoted(other),
+                other.equals(other.strip()) ? "" : " A list in YAML can say so: [\"name \"]");
       }
     }
     if (names.getFirst().startsWith("sep=")) {
@@ -157,6 +160,9 @@ record CsvHeader(Path file, List<String> names, boolean listed) {
     if (input.holdsReturn()) {
       return "; it holds \\r, with which old Macs end lines: convert the file, as with tr '\\r'"
           + " '\\n'";
+    }
+    if (input.holdsNul()) {
+      return "; it holds bytes of 0, as of a file that was not written to its end: fetch it again";
     }
     if (last == width() && input.start(last) == input.end(last)) {
       return "; it ends with a delimiter, behind which a field begins: take it out, or name that"

@@ -508,6 +508,16 @@ final class CsvInput implements AutoCloseable {
     return line == firstLine;
   }
 
+  /** Whether a byte 0 stands in the current record. */
+  boolean holdsNul() {
+    for (int at = record; at < position; at++) {
+      if (buffer[at] == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Whether a carriage return stands in the current record without the end of a line behind it. */
   boolean holdsReturn() {
     for (int at = record; at < position - 1; at++) {

@@ -155,8 +155,12 @@ final class LibsvmFile implements RowSource {
       if (labelled) {
         throw fault(
             from,
-            "got %s in place of a label, expected a number; put one before it"
-                .formatted(input.quoted(from, wordEnd(from))));
+            "got %s in place of a label, expected a number; %s"
+                .formatted(
+                    input.quoted(from, wordEnd(from)),
+                    bytes[from] != ':' && input.quoted(from, to).contains(",")
+                        ? "put spaces between label and features, and no commas"
+                        : "put one before it"));
       }
       return from;
     }
@@ -342,14 +346,23 @@ final class LibsvmFile implements RowSource {
   }
 
   private DataException malformed(int from) {
-    String expected =
-        options.fields()
-            ? "field:feature:value with whole numbers below 2^64; mend the line, or set data.format"
-                  + " to libsvm"
-            : "feature:value with a whole number below 2^64; mend the line, or set data.format to"
-                  + " libffm";
+    int end = wordEnd(from);
+    int colons = 0;
+    for (int at = from; at < end; at++) {
+      colons += input.bytes()[at] == ':' ? 1 : 0;
+    }
+    boolean other = colons == (options.fields() ? 1 : 2);
     return fault(
-        from, "got %s, expected %s".formatted(input.quoted(from, wordEnd(from)), expected));
+        from,
+        "got %s, expected %s below 2^64; mend the line%s"
+            .formatted(
+                input.quoted(from, end),
+                options.fields()
+                    ? "field:feature:value with whole numbers"
+                    : "feature:value with a whole number",
+                other
+                    ? ", or set data.format to " + (options.fields() ? "libsvm" : "libffm")
+                    : ""));
   }
 
   /** The fault of a feature whose value, from {@code from} on, is no number. */

@@ -130,6 +130,7 @@ final class CsvNamesTest {
       value = {
         "y,x,c\\n1,2,a,\\n ! 4 fields, expected 3; it ends with a delimiter",
         "y,x,c\\n1,2,a\\r0,3,b\\n ! holds \\r, with which old Macs end lines",
+        "'y,\"x \",c\\n1,2,a\\n' ! did you mean \"x \"? A list in YAML can say so: [\"name \"]",
         "y,x,c\\n1,2,a,b\\n ! 4 fields, expected 3; mend the line or check the delimiter",
         "y;x;c\\n1;2;a\\n ! data.delimiter",
         "Report\\n\\ny,x,c\\n1,2,a\\n ! data.skip_lines",
@@ -142,6 +143,12 @@ final class CsvNamesTest {
       })
   void adviceNamesWhatHelps(String text, String advice) {
     assertFault(text.translateEscapes().replace("'", ""), CSV, NUMBERS, advice);
+  }
+
+  @Test
+  void bytesOfZeroAtTheEndOfAFileAreNamed() {
+    String rows = "y,x,c\n" + "1,2,a\n".repeat(100);
+    assertFault(rows + "\0\0\0", CSV, NUMBERS, "line 102", "1 fields", "bytes of 0");
   }
 
   @Test

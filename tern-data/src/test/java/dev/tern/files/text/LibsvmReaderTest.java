@@ -253,6 +253,16 @@ final class LibsvmReaderTest {
     assertFault("0 1:1\n1 " + features + "\n", SVM, IDS, "line 2, byte ", message);
   }
 
+  /** Files of Vowpal Wabbit, of names, and of commas are no libffm. */
+  @ParameterizedTest
+  @ValueSource(strings = {"1 |f", "1 user=a:1", "1 3", "1,3:1"})
+  void otherNotationsAreNotTakenForLibffm(String line) {
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> read(line + "\n", SVM, IDS))
+        .satisfies(e -> assertThat(e.getMessage()).contains("expected").doesNotContain("libffm"));
+    assertFault("1,3:1 4:1\n", SVM, IDS, "byte 0: got \"1,3:1\"", "put spaces");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
