@@ -11,9 +11,9 @@ import java.util.Arrays;
  *
  * <p>A record is scanned where it lies; one that runs past the buffered bytes is moved to the
  * buffer's front, more bytes are read behind it and it is scanned again. Positions of fields hold
- * until the next record. Byte order marks before a record are passed over. Faults of the notation
- * are kept ({@link #problem}) and scanning goes on to the end of the line, so the next record is
- * found.
+ * until the next record. A byte order mark before a record is a fault and no part of it. Faults of
+ * the notation are kept ({@link #problem}) and scanning goes on to the end of the line, so the next
+ * record is found.
  */
 final class CsvInput implements AutoCloseable {
   private static final long NEWLINES = ByteWords.repeat((byte) '\n');
@@ -56,6 +56,10 @@ final class CsvInput implements AutoCloseable {
   private int[] ends = new int[64];
   private boolean[] escaped = new boolean[64];
   private boolean blank;
+
+  /** Whether a byte order mark stands before the current record. */
+  private boolean marked;
+
   private long comments;
   private String problem = "";
   private int problemAt;
@@ -121,6 +125,7 @@ final class CsvInput implements AutoCloseable {
   private boolean advance() {
     record = position;
     line = nextLine;
+    marked = false;
     if (record == limit && !fill()) {
       return false;
     }
@@ -135,6 +140,12 @@ final class CsvInput implements AutoCloseable {
         throw new IllegalStateException("csv: a record at the end of a file must be complete");
       }
     }
+    if (marked && !blank) {
+      fault(
+          "got \ufeff, a byte order mark between joined files, before a row, expected none; take it"
+              + " out",
+          record);
+    }
     return true;
   }
 
@@ -148,6 +159,7 @@ final class CsvInput implements AutoCloseable {
       position = Math.min(record + length + 1, limit);
       record = position;
       line++;
+      marked = false;
       comments++;
       if ((record == limit && !fill()) || (buffer[record] == MARK[0] && !passMarks())) {
         nextLine = line;
@@ -161,6 +173,7 @@ final class CsvInput implements AutoCloseable {
   private boolean passMarks() {
     while (begins(MARK)) {
       record += MARK.length;
+      marked = true;
       position = record;
       if (record == limit && !fill()) {
         return false;

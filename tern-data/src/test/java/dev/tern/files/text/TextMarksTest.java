@@ -11,18 +11,14 @@ import dev.tern.files.Columns;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.Rows;
 import dev.tern.files.SparseColumn;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,23 +66,19 @@ final class TextMarksTest {
     return row(label, List.of(dense), List.of(List.of(TextHash.of(text))));
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "\ufeff\ufeffa,1,0\nb,2,1\n",
-        "a,1,0\n\ufeffb,2,1\n",
-        "\ufeffa,1,0\r\n\ufeff\ufeff\"b\",2,1",
-        "\ufeff\"a\",1,0\n\ufeff\"b\",2,1\n\ufeff",
-      })
-  void byteOrderMarksOfFilesThatWereJoinedAreNoPartOfAField(String text) {
-    assertThat(csv(text, LISTED)).containsExactly(expected(0, 1, "a"), expected(1, 2, "b"));
+  @Test
+  void byteOrderMarksAtTheBeginningAreNoPartOfAField() {
+    assertThat(csv("\ufeff\ufeff\"a\",1,0\nb,2,1\n\ufeff", LISTED))
+        .containsExactly(expected(0, 1, "a"), expected(1, 2, "b"));
   }
 
-  @Test
-  void aMarkBeforeNamesOrCommentsIsPassedOver() {
-    CsvOptions comments = CSV.withText(TextOptions.DEFAULT.withComment("#"));
-    assertThat(csv("\ufeff\ufeffy,x,c\n1,2,a\n\ufeff#b\n\ufeff0,3,c\n", comments))
-        .containsExactly(expected(1, 2, "a"), expected(0, 3, "c"));
+  @ParameterizedTest
+  @ValueSource(strings = {"a,1,0\n\ufeffb,2,1\n", "a,1,0\n\ufeff\ufeff\"b\",2,1"})
+  void aMarkBetweenFilesThatWereJoinedIsAFaultThatSaysSo(String text) {
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> csv(text, LISTED))
+        .withMessageContaining("line 2")
+        .withMessageContaining("got \\ufeff, a byte order mark between joined files");
   }
 
   @Test
@@ -122,34 +114,16 @@ final class TextMarksTest {
 
   /** The marks stand at each place of the buffer, whose size is a power of two. */
   @Test
-  void marksAreFoundAcrossTheEndsOfBuffers() throws IOException {
+  void marksAreFoundAcrossTheEndsOfBuffers() {
     for (int extra = -5; extra <= 5; extra++) {
       String first = "a".repeat((1 << 18) - 5 + extra) + ",1,0\n";
       List<Rows.Row> rows = List.of(expected(0, 1, "a".repeat(first.length() - 5)));
       assertThat(csv(first + "\u001a", LISTED)).isEqualTo(rows);
-      List<Rows.Row> both = new ArrayList<>(rows);
-      both.add(expected(1, 2, "b"));
-      byte[] joined = (first + "\ufeffb,2,1\n\ufeff").getBytes(StandardCharsets.UTF_8);
-      assertThat(csv(joined, LISTED)).isEqualTo(both);
-      ByteArrayOutputStream packed = new ByteArrayOutputStream();
-      try (OutputStream gzip = new GZIPOutputStream(packed)) {
-        gzip.write(joined);
-      }
-      assertThat(csv(packed.toByteArray(), LISTED)).isEqualTo(both);
+      String joined = first + "\ufeffb,2,1\n\ufeff";
+      assertThatExceptionOfType(DataException.class)
+          .isThrownBy(() -> csv(joined, LISTED))
+          .withMessageContaining("byte order mark between joined files");
       assertThat(libsvm("1 3:1 #" + first + "\ufeff0 5:1\n\u001a")).hasSize(2);
-    }
-  }
-
-  @Test
-  void aSkipCountsRowsBehindMarks() {
-    String text = "a,1,0\n\ufeffb,2,1\n\ufeff\"c\",3,0\nd,4,1\n\u001a";
-    List<Rows.Row> all = csv(text, LISTED);
-    assertThat(all).hasSize(4);
-    for (int skipped = 0; skipped <= 4; skipped++) {
-      try (DataReader reader = CsvReader.open(List.of(folder.resolve("in.csv")), LISTED, COLUMNS)) {
-        assertThat(reader.skip(skipped)).isEqualTo(skipped);
-        assertThat(Rows.read(reader)).isEqualTo(all.subList(skipped, 4));
-      }
     }
   }
 
