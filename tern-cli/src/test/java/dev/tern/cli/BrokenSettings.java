@@ -161,10 +161,10 @@ final class BrokenSettings {
             },
             "manifest.json: got the end of the text at line 1",
             "damaged"),
-        wrong(
+        bad(
             "a checkpoint that is none",
             in -> List.of("predict", in.toString(), rows(in).toString(), "--out", out(in)),
-            "got no config.yaml in it or above it, expected a run's folder"),
+            "got no checkpoint, expected a folder with manifest.json or a run's folder"),
         bad(
             "rows to score that lack a column",
             in -> {
