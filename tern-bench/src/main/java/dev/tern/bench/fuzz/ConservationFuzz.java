@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * {@code bench fuzz --conservation N}: sets of files ({@link DataSets}), damaged at random ({@link
- * Mutator}, {@link MeantDamage}), read strictly or with bad records left out. No row may be lost in
- * silence, as {@link ConservationCheck} says.
+ * Mutator}, {@link MeantDamage}), read or copied strictly or with bad records left out. No row may
+ * be lost in silence, as {@link ConservationCheck} says.
  *
  * <p>{@code --seed S --conservation 1} repeats one; the files of what went wrong are kept.
  */
@@ -177,7 +177,8 @@ final class ConservationFuzz {
         strict,
         random.nextInt(8) == 0 ? random.nextInt(2, 4) : 1,
         random.nextInt(4) == 0 ? random.nextInt(40) : 0,
-        random.nextInt(4) == 0);
+        random.nextInt(4) == 0,
+        random.nextInt(6) == 0);
   }
 
   private static String keep(long seed, DataSets.DataSet set, List<byte[]> damaged) {

@@ -8,6 +8,7 @@ import dev.tern.files.Columns;
 import dev.tern.files.DataWriter;
 import dev.tern.files.KeyType;
 import dev.tern.files.ReadPolicy;
+import dev.tern.files.RecordCopy;
 import dev.tern.files.SparseColumn;
 import dev.tern.files.parquet.ParquetLayout;
 import dev.tern.files.parquet.ParquetOptions;
@@ -36,6 +37,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -60,6 +62,12 @@ final class DataSets {
     DataReader open(List<Path> files, ReadPolicy policy);
   }
 
+  /** Opens copies of the records of a set of files. */
+  @FunctionalInterface
+  interface Copier {
+    RecordCopy open(List<Path> files, ReadPolicy policy, List<Path> parts);
+  }
+
   /**
    * One file.
    *
@@ -76,8 +84,17 @@ final class DataSets {
    * Files of one format that are read one after the other.
    *
    * @param framed whether records have checksums, which damage must not always hide behind
+   * @param copier none where folders name a column, which parts elsewhere would lose
    */
-  record DataSet(List<Part> parts, boolean framed, Opener opener) {}
+  record DataSet(List<Part> parts, boolean framed, Opener opener, Optional<Copier> copier) {
+    DataSet(List<Part> parts, boolean framed, Opener opener) {
+      this(parts, framed, opener, Optional.empty());
+    }
+
+    DataSet copiedBy(Copier copier) {
+      return new DataSet(parts, framed, opener, Optional.of(copier));
+    }
+  }
 
   private final Path folder;
   private final SplittableRandom random;
@@ -185,9 +202,11 @@ final class DataSets {
       parts.add(text(part.name, decorated(text, quotes ? delimiter : 0), gzip, records));
     }
     return new DataSet(
-        parts,
-        false,
-        (files, policy) -> CsvReader.open(files, options, Columns.of(RAGGED), policy));
+            parts,
+            false,
+            (files, policy) -> CsvReader.open(files, options, Columns.of(RAGGED), policy))
+        .copiedBy(
+            (from, policy, to) -> CsvReader.copy(from, options, Optional.empty(), policy, to));
   }
 
   /** {@code text} in one of the ways that programs write it. */
@@ -247,9 +266,11 @@ final class DataSets {
       parts.add(text(part.name, decorated(text, (char) 0), gzip, RowCount.lines(0)));
     }
     return new DataSet(
-        parts,
-        false,
-        (files, policy) -> LibsvmReader.open(files, options, Columns.of(RAGGED), policy));
+            parts,
+            false,
+            (files, policy) -> LibsvmReader.open(files, options, Columns.of(RAGGED), policy))
+        .copiedBy(
+            (from, policy, to) -> LibsvmReader.copy(from, options, Optional.empty(), policy, to));
   }
 
   /** CSV with delimiters, escapes, comments, markers, encodings and folders of any kind. */
@@ -269,10 +290,16 @@ final class DataSets {
         parts.stream().anyMatch(part -> part.rows.count(part.bytes).orElseThrow().least() > 0);
     boolean folders = rowsAtAll && random.nextInt(3) == 0;
     Columns columns = TextSets.columns(RAGGED, folders);
+    if (folders) {
+      return new DataSet(
+          parts.stream().map(part -> part.inFolder(gzip)).toList(),
+          false,
+          (files, policy) -> CsvReader.open(root(files), options, columns, policy));
+    }
     return new DataSet(
-        folders ? parts.stream().map(part -> part.inFolder(gzip)).toList() : parts,
-        false,
-        (files, policy) -> CsvReader.open(folders ? root(files) : files, options, columns, policy));
+            parts, false, (files, policy) -> CsvReader.open(files, options, columns, policy))
+        .copiedBy(
+            (from, policy, to) -> CsvReader.copy(from, options, Optional.empty(), policy, to));
   }
 
   /** A file of {@code text} in {@code encoding}. */
@@ -309,7 +336,9 @@ final class DataSets {
           encoded("part-" + parts.size() + ".svm", text, options.text().encoding(), gzip, rows));
     }
     return new DataSet(
-        parts, false, (files, policy) -> LibsvmReader.open(files, options, columns, policy));
+            parts, false, (files, policy) -> LibsvmReader.open(files, options, columns, policy))
+        .copiedBy(
+            (from, policy, to) -> LibsvmReader.copy(from, options, Optional.empty(), policy, to));
   }
 
   private DataSet norm() {
@@ -320,9 +349,14 @@ final class DataSets {
             ? NormOptions.DETECT
             : NormOptions.DETECT.withKeys(keys).withSchema(RAGGED);
     return new DataSet(
-        parts(".data", file -> NormWriter.create(file, RAGGED, check, keys), _ -> RowCount.norm()),
-        check == NormCheck.SUM,
-        (files, policy) -> NormReader.open(files, options, policy));
+            parts(
+                ".data",
+                file -> NormWriter.create(file, RAGGED, check, keys),
+                _ -> RowCount.norm()),
+            check == NormCheck.SUM,
+            (files, policy) -> NormReader.open(files, options, policy))
+        .copiedBy(
+            (from, policy, to) -> NormReader.copy(from, options, Optional.empty(), policy, to));
   }
 
   private DataSet raw() {
@@ -332,9 +366,11 @@ final class DataSets {
     RawOptions options = new RawOptions(FIXED, ints, dense, keys, OptionalLong.empty());
     int sample = 4 * (FIXED.labelDim() + FIXED.denseDim()) + 3 * keys.bytes();
     return new DataSet(
-        parts(".bin", file -> RawWriter.create(file, options), _ -> RowCount.raw(sample)),
-        false,
-        (files, policy) -> RawReader.open(files, options, policy));
+            parts(".bin", file -> RawWriter.create(file, options), _ -> RowCount.raw(sample)),
+            false,
+            (files, policy) -> RawReader.open(files, options, policy))
+        .copiedBy(
+            (from, policy, to) -> RawReader.copy(from, options, Optional.empty(), policy, to));
   }
 
   /** Parquet in folders that name a column, as Hive and Spark write it. */
@@ -368,10 +404,13 @@ final class DataSets {
       parts.add(new Part(name, taken(folder.resolve(name)), RowCount.written(ReaderCorpus.ROWS)));
     }
     return new DataSet(
-        parts,
-        false,
-        (files, policy) ->
-            ParquetReader.open(files, ParquetOptions.DEFAULT, ReaderCorpus.JAVA_COLUMNS, policy));
+            parts,
+            false,
+            (files, policy) ->
+                ParquetReader.open(
+                    files, ParquetOptions.DEFAULT, ReaderCorpus.JAVA_COLUMNS, policy))
+        .copiedBy((from, policy, to) ->
+            ParquetReader.copy(from, ParquetOptions.DEFAULT, Optional.empty(), policy, to));
   }
 
   private DataSet parquet() {
@@ -381,9 +420,12 @@ final class DataSets {
             .withCodec(codecs[random.nextInt(codecs.length)])
             .withGroupRows(random.nextInt(5, 40));
     return new DataSet(
-        parts(".parquet", file -> ParquetWriter.create(file, RAGGED, layout), RowCount::written),
-        false,
-        (files, policy) ->
-            ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(RAGGED), policy));
+            parts(
+                ".parquet", file -> ParquetWriter.create(file, RAGGED, layout), RowCount::written),
+            false,
+            (files, policy) ->
+                ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(RAGGED), policy))
+        .copiedBy((from, policy, to) ->
+            ParquetReader.copy(from, ParquetOptions.DEFAULT, Optional.empty(), policy, to));
   }
 }

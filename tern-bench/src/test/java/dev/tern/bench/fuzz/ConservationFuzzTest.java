@@ -13,7 +13,9 @@ import org.junit.jupiter.api.Test;
 
 final class ConservationFuzzTest {
   private static final ConservationCheck.Way SKIPPING =
-      new ConservationCheck.Way(ReadPolicy.Labels.BINARY, false, 1, 0, true);
+      new ConservationCheck.Way(ReadPolicy.Labels.BINARY, false, 1, 0, true, false);
+  private static final ConservationCheck.Way COPYING =
+      new ConservationCheck.Way(ReadPolicy.Labels.BINARY, false, 1, 0, false, true);
 
   @Test
   void rowsOfDamagedFilesAreReadOrReported() {
@@ -34,8 +36,12 @@ final class ConservationFuzzTest {
       for (DataSets.DataSet set : fuzz.sets()) {
         List<byte[]> bytes = set.parts().stream().map(DataSets.Part::bytes).toList();
         assertThat(check.check(set, bytes, SKIPPING).fault()).isEmpty();
+        assertThat(check.check(set, bytes, COPYING).fault()).isEmpty();
         DataSets.DataSet longer = withOneRowMore(set);
         assertThatThrownBy(() -> check.check(longer, bytes, SKIPPING))
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessageContaining("rows read and 0 reported, expected");
+        assertThatThrownBy(() -> check.check(longer, bytes, COPYING))
             .isInstanceOf(IllegalStateException.class)
             .hasMessageContaining("rows read and 0 reported, expected");
       }
@@ -49,7 +55,7 @@ final class ConservationFuzzTest {
         bytes -> first.rows().count(bytes).map(c -> c.plus(RowCount.exactly(1)));
     List<DataSets.Part> parts = new ArrayList<>(set.parts());
     parts.set(0, new DataSets.Part(first.name(), first.bytes(), more));
-    return new DataSets.DataSet(parts, set.framed(), set.opener());
+    return new DataSets.DataSet(parts, set.framed(), set.opener(), set.copier());
   }
 
   @Test

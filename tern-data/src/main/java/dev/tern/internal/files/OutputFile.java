@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -51,7 +52,9 @@ public final class OutputFile implements TextOutput.Sink {
       Path part = folder.resolve(name);
       FileChannel channel =
           FileChannel.open(part, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-      part.toFile().deleteOnExit();
+      if (isOfTheSystem(part)) {
+        part.toFile().deleteOnExit();
+      }
       return new OutputFile(absolute, part, channel, made);
     } catch (IOException e) {
       throw new DataException(
@@ -162,11 +165,16 @@ public final class OutputFile implements TextOutput.Sink {
 
   /** Makes the new name itself durable, where the system lets a folder be forced. */
   private void forceFolder() throws IOException {
-    if (File.separatorChar == '/') {
+    if (File.separatorChar == '/' && isOfTheSystem(part)) {
       try (FileChannel folder = FileChannel.open(Objects.requireNonNull(part.getParent()))) {
         folder.force(true);
       }
     }
+  }
+
+  /** Whether {@code path} is a file of the operating system: others cannot be forced or marked. */
+  private static boolean isOfTheSystem(Path path) {
+    return path.getFileSystem().equals(FileSystems.getDefault());
   }
 
   private void requireUnfinished() {
