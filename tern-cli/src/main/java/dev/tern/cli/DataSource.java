@@ -232,16 +232,18 @@ final class DataSource {
   RecordCopy copy(List<Path> paths, Optional<SparseColumn> key, List<Path> parts) {
     List<Path> files = InputFiles.of(files(paths), kind());
     InputFiles.requireOnce(files);
+    Columns column = Columns.ofKey(key, Set.copyOf(config.missing()));
     return switch (config.format()) {
-      case "csv" -> CsvReader.copy(files, FileOptions.csv(config), key, policy, parts);
+      case "csv" -> CsvReader.copy(files, FileOptions.csv(config), column, policy, parts);
       case "norm" -> NormReader.copy(files, normOptions(), key, policy, parts);
       case "raw" -> {
         RawOptions raw = rawOptions();
         boolean labelled = config.binary().labelled().orElse(true);
         yield RawReader.copy(files, labelled ? raw : raw.withoutLabels(), key, policy, parts);
       }
-      case "parquet" -> ParquetReader.copy(files, FileOptions.parquet(config), key, policy, parts);
-      default -> LibsvmReader.copy(files, FileOptions.libsvm(config), key, policy, parts);
+      case "parquet" ->
+          ParquetReader.copy(files, FileOptions.parquet(config), column, policy, parts);
+      default -> LibsvmReader.copy(files, FileOptions.libsvm(config), column, policy, parts);
     };
   }
 

@@ -109,6 +109,26 @@ final class DataCommandTest {
   }
 
   @Test
+  void aFieldThatMeansNoValueHasNoTimeAndStopsTheSplitWhateverIsSkipped() throws IOException {
+    Files.writeString(csv, "y,a,c,t\n1,3,red,5\n0,1,blue,NA\n0,2,red,7\n");
+    String[] skipping = {
+      "--by",
+      "time",
+      "--column",
+      "t",
+      "--set",
+      "data.missing_values=NA",
+      "--set",
+      "data.bad_records=skip"
+    };
+    Result result = split(parts(skipping));
+    assertThat(result.code()).isNotZero();
+    assertThat(result.err())
+        .contains("line 3", "got 0 values of column t, by which rows are split, expected one");
+    assertThat(temp.resolve("train.csv")).doesNotExist();
+  }
+
+  @Test
   void splitByKeyKeepsTheRowsOfAKeyTogether() throws IOException {
     StringBuilder rows = new StringBuilder("y,a,c\n");
     for (int i = 0; i < 300; i++) {

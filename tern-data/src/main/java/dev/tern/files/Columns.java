@@ -6,6 +6,7 @@ import dev.tern.data.Slot;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -40,6 +41,11 @@ public record Columns(
   public Columns(
       List<String> labels, Set<String> positive, List<String> dense, List<SparseColumn> sparse) {
     this(labels, positive, dense, sparse, Set.of());
+  }
+
+  /** {@code key} alone, as files that are copied are read; a field of {@code missing} is none. */
+  public static Columns ofKey(Optional<SparseColumn> key, Set<String> missing) {
+    return new Columns(List.of(), Set.of(), List.of(), key.stream().toList(), missing);
   }
 
   /** The columns a {@code CsvWriter} of {@code schema} writes: numbers and integer ids. */

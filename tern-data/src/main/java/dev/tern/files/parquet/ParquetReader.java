@@ -107,18 +107,14 @@ public final class ParquetReader {
    * kept, values in other encodings become PLAIN, and there are no statistics. A fault costs all
    * rows of its row group.
    *
-   * @param key the column of the key, if there is one; a row of {@link RecordCopy#next} has its ids
-   *     in the only slot
+   * @param key the column of the key, if there is one, and what means that it is missing ({@link
+   *     Columns#ofKey}); a row of {@link RecordCopy#next} has its ids in the only slot
    * @param parts the new files; none to read keys alone
    * @throws DataException where files have other columns, or a column would be lost that stands in
    *     the name of a folder alone
    */
   public static RecordCopy copy(
-      List<Path> paths,
-      ParquetOptions options,
-      Optional<SparseColumn> key,
-      ReadPolicy policy,
-      List<Path> parts) {
+      List<Path> paths, ParquetOptions options, Columns key, ReadPolicy policy, List<Path> parts) {
     return ParquetRecords.open(paths, options, key, policy, parts);
   }
 

@@ -8,7 +8,6 @@ import dev.tern.files.Columns;
 import dev.tern.files.Faults;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.RecordCopy;
-import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileSequence;
 import dev.tern.internal.files.HivePath;
 import dev.tern.internal.files.InputFiles;
@@ -86,7 +85,7 @@ final class ParquetRecords implements RecordCopy {
   static RecordCopy open(
       List<Path> paths,
       ParquetOptions options,
-      Optional<SparseColumn> key,
+      Columns key,
       ReadPolicy policy,
       List<Path> targets) {
     List<Path> files = InputFiles.of(FileSequence.requireFiles(paths), InputFiles.Kind.PARQUET);
@@ -123,14 +122,12 @@ final class ParquetRecords implements RecordCopy {
     private Map<Integer, byte[]> footer = Map.of();
     private long rows;
 
-    Survey(Optional<SparseColumn> key, ParquetOptions options, List<Path> targets) {
+    Survey(Columns key, ParquetOptions options, List<Path> targets) {
       this.targets = targets;
       plan =
-          key.map(column ->
-              ParquetPlan.byName(
-                  new Columns(List.of(), Set.of(), List.of(), List.of(column)),
-                  options,
-                  TextDictionary.none()));
+          key.sparse().isEmpty()
+              ? Optional.empty()
+              : Optional.of(ParquetPlan.byName(key, options, TextDictionary.none()));
     }
 
     void add(Path path) {

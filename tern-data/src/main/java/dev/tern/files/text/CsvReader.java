@@ -8,7 +8,6 @@ import dev.tern.files.FileColumn;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.RecordCopy;
-import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileSequence;
 import dev.tern.internal.files.InputFiles;
 import dev.tern.internal.files.TextBytes;
@@ -89,19 +88,16 @@ public final class CsvReader {
    * Comments between records are left out. Of a record the number of its fields is checked and its
    * key is read.
    *
-   * @param key the column of the key, a feature or not; a row of {@link RecordCopy#next} has its
-   *     ids in the only slot
+   * @param key the column of the key, a feature or not, if there is one, and what means that it is
+   *     missing ({@link Columns#ofKey}); a row of {@link RecordCopy#next} has its ids in the only
+   *     slot
    * @param policy what becomes of bad records
    * @param parts the new files; none to read keys alone
    * @throws DataException where files name other columns, or a column would be lost that stands in
    *     the name of a folder alone
    */
   public static RecordCopy copy(
-      List<Path> files,
-      CsvOptions options,
-      Optional<SparseColumn> key,
-      ReadPolicy policy,
-      List<Path> parts) {
+      List<Path> files, CsvOptions options, Columns key, ReadPolicy policy, List<Path> parts) {
     return CsvRecords.copy(files, options, key, policy, parts);
   }
 

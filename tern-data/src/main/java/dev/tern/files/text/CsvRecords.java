@@ -8,7 +8,6 @@ import dev.tern.files.Columns;
 import dev.tern.files.Faults;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.RecordCopy;
-import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileCopy;
 import dev.tern.internal.files.FileSequence;
 import dev.tern.internal.files.HivePath;
@@ -19,9 +18,7 @@ import dev.tern.internal.files.TextHead;
 import dev.tern.internal.files.TimeOrder;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 
 /** The records of one CSV file as they are written, with the key of each. */
 final class CsvRecords implements RecordSource {
@@ -39,17 +36,12 @@ final class CsvRecords implements RecordSource {
 
   /** Copies {@code files} to {@code parts}, each of which begins as the first file does. */
   static RecordCopy copy(
-      List<Path> files,
-      CsvOptions options,
-      Optional<SparseColumn> key,
-      ReadPolicy policy,
-      List<Path> parts) {
-    Columns columns = new Columns(List.of(), Set.of(), List.of(), key.stream().toList());
+      List<Path> files, CsvOptions options, Columns key, ReadPolicy policy, List<Path> parts) {
     TimeOrder order = new TimeOrder();
     ReadPolicy strict = policy.withoutLabels().withFaults(Faults.STRICT);
     List<Path> all = InputFiles.of(FileSequence.requireFiles(files), InputFiles.Kind.TEXT);
     Opening opening =
-        (file, read) -> CsvFile.open(file, options, columns, read, TextDictionary.none(), order);
+        (file, read) -> CsvFile.open(file, options, key, read, TextDictionary.none(), order);
     List<Path> sound =
         FileSequence.sound(
             all,
@@ -69,7 +61,7 @@ final class CsvRecords implements RecordSource {
     }
     TextHead begin = TextHead.of(first, options.text().encoding(), head);
     return new FileCopy(
-            columns.schema(),
+            key.schema(),
             sound,
             OptionalLong.empty(),
             policy.faults(),

@@ -12,7 +12,6 @@ import dev.tern.internal.files.InputFiles;
 import dev.tern.internal.files.TextBytes;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -80,17 +79,14 @@ public final class LibsvmReader {
    *
    * @param key the query, {@code qid}; a feature, whose value is the key; or all ids of a field, or
    *     without fields of the line, under any other name. {@link SparseColumn.Values#TIME} takes
-   *     these as numbers or times. A row of {@link RecordCopy#next} has them in the only slot
+   *     these as numbers or times. A row of {@link RecordCopy#next} has them in the only slot. With
+   *     what means that a value is missing ({@link Columns#ofKey})
    * @param policy what becomes of bad records
    * @param parts the new files; none to read keys alone
    * @throws IllegalArgumentException where the notation has no such key
    */
   public static RecordCopy copy(
-      List<Path> files,
-      LibsvmOptions options,
-      Optional<SparseColumn> key,
-      ReadPolicy policy,
-      List<Path> parts) {
+      List<Path> files, LibsvmOptions options, Columns key, ReadPolicy policy, List<Path> parts) {
     return LibsvmRecords.copy(files, options, key, policy, parts);
   }
 

@@ -2,12 +2,10 @@ package dev.tern.files.text;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.Schema;
-import dev.tern.data.Slot;
+import dev.tern.files.Columns;
 import dev.tern.files.Faults;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.RecordCopy;
-import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.FileCopy;
 import dev.tern.internal.files.FileSequence;
 import dev.tern.internal.files.InputFiles;
@@ -35,12 +33,7 @@ final class LibsvmRecords implements RecordSource {
 
   /** Copies {@code files} to {@code parts}, each of which begins as the first file does. */
   static RecordCopy copy(
-      List<Path> files,
-      LibsvmOptions options,
-      Optional<SparseColumn> key,
-      ReadPolicy policy,
-      List<Path> parts) {
-    List<Slot> slots = key.stream().map(column -> Slot.ragged(column.name())).toList();
+      List<Path> files, LibsvmOptions options, Columns key, ReadPolicy policy, List<Path> parts) {
     TimeOrder order = new TimeOrder();
     List<Path> sound =
         FileSequence.sound(
@@ -55,7 +48,7 @@ final class LibsvmRecords implements RecordSource {
       begin = TextHead.of(sound.getFirst(), options.text().encoding(), first.offset());
     }
     return new FileCopy(
-            new Schema(List.of(), List.of(), slots),
+            key.schema(),
             sound,
             OptionalLong.empty(),
             policy.faults(),
@@ -64,15 +57,15 @@ final class LibsvmRecords implements RecordSource {
   }
 
   private static LibsvmRecords open(
-      Path file,
-      LibsvmOptions options,
-      Optional<SparseColumn> key,
-      TimeOrder order,
-      Faults faults) {
+      Path file, LibsvmOptions options, Columns key, TimeOrder order, Faults faults) {
     LineInput input = options.lines(file);
     try {
       return new LibsvmRecords(
-          input, key.map(column -> new LibsvmKey(column, input, options, order)), faults);
+          input,
+          key.sparse().stream()
+              .findFirst()
+              .map(column -> new LibsvmKey(column, input, options, order)),
+          faults);
     } catch (RuntimeException e) {
       input.close();
       throw e;

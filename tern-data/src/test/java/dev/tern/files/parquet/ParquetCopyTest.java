@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
+import dev.tern.files.Columns;
 import dev.tern.files.DataSplit;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.RecordCopy;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.apache.parquet.ParquetReadOptions;
 import org.apache.parquet.column.ParquetProperties;
@@ -47,7 +49,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ParquetCopyTest {
   private static final int ROWS = 3000;
   private static final double[] SHARES = {5, 3, 1};
-  private static final Optional<SparseColumn> NO_KEY = Optional.empty();
+  private static final Columns NO_KEY = Columns.ofKey(Optional.empty(), Set.of());
   private static final String FIELDS =
       """
       required int32 row;
@@ -75,6 +77,10 @@ final class ParquetCopyTest {
 
   @TempDir Path folder;
 
+  private static Columns key(SparseColumn column) {
+    return Columns.ofKey(Optional.of(column), Set.of("NA"));
+  }
+
   private List<Path> parts() {
     return List.of(part(1), part(2), part(3));
   }
@@ -89,8 +95,7 @@ final class ParquetCopyTest {
     }
   }
 
-  private static RecordCopy open(
-      Optional<SparseColumn> key, ReadPolicy policy, List<Path> parts, Path... files) {
+  private static RecordCopy open(Columns key, ReadPolicy policy, List<Path> parts, Path... files) {
     return ParquetReader.copy(List.of(files), ParquetOptions.DEFAULT, key, policy, parts);
   }
 
@@ -374,7 +379,7 @@ final class ParquetCopyTest {
     SparseColumn key = column.equals("word") ? SparseColumn.text(column) : SparseColumn.id(column);
     List<Path> two = parts().subList(0, 2);
     long[] counts;
-    try (RecordCopy records = open(Optional.of(key), ReadPolicy.STRICT, two, file)) {
+    try (RecordCopy records = open(key(key), ReadPolicy.STRICT, two, file)) {
       counts =
           DataSplit.byKey(new double[] {1, 1}, 1, records.schema(), column)
               .copy(records, done -> {});
@@ -400,7 +405,7 @@ final class ParquetCopyTest {
               group.add("row", row);
             },
             builder -> builder.withRowGroupSize(2000L));
-    Optional<SparseColumn> key = Optional.of(SparseColumn.time("t"));
+    Columns key = key(SparseColumn.time("t"));
     DataSplit split;
     try (RecordCopy times = open(key, ReadPolicy.STRICT, List.of(), file)) {
       split = DataSplit.byTime(new double[] {3, 1}, times, done -> {});
@@ -410,6 +415,31 @@ final class ParquetCopyTest {
     }
     assertThat(keys(part(1))).allMatch(t -> t.compareTo("t: 1769848200750") < 0);
     assertThat(keys(part(2))).allMatch(t -> t.compareTo("t: 1769848200750") >= 0);
+  }
+
+  @Test
+  void textsThatMeanNoValueAreTheKeyOfNoneAndNoTime() throws IOException {
+    Path file =
+        ParquetForge.write(
+            folder.resolve("in.parquet"),
+            "optional binary word (STRING);",
+            6,
+            (group, row) -> {
+              if (row != 3) {
+                group.add("word", row % 2 == 0 ? "NA" : "");
+              }
+            });
+    try (RecordCopy records =
+        open(key(SparseColumn.text("word")), ReadPolicy.STRICT, parts(), file)) {
+      long[] counts =
+          DataSplit.byKey(SHARES, 1, records.schema(), "word").copy(records, done -> {});
+      assertThat(counts).contains(6);
+    }
+    Columns time = key(SparseColumn.time("word"));
+    try (RecordCopy times = open(time, ReadPolicy.STRICT, List.of(), file)) {
+      assertThatThrownBy(() -> DataSplit.byTime(SHARES, times, done -> {}))
+          .hasMessageStartingWith(file + ": row 1: got 0 values of column word,");
+    }
   }
 
   @Test
@@ -424,7 +454,7 @@ final class ParquetCopyTest {
                 group.add("t", row);
               }
             });
-    Optional<SparseColumn> key = Optional.of(SparseColumn.time("t"));
+    Columns key = key(SparseColumn.time("t"));
     try (RecordCopy times = open(key, ReadPolicy.STRICT, List.of(), file)) {
       assertThatThrownBy(() -> DataSplit.byTime(new double[] {3, 1}, times, done -> {}))
           .hasMessageStartingWith(file + ": row 4: got 0 values of column t,");
@@ -483,16 +513,15 @@ final class ParquetCopyTest {
         .isInstanceOf(DataException.class)
         .hasMessageContaining(file + ": column word, byte");
     assertThat(parts()).noneMatch(Files::exists);
-    for (Optional<SparseColumn> key :
-        List.of(
-            NO_KEY, Optional.of(SparseColumn.text("word")), Optional.of(SparseColumn.id("row")))) {
+    for (Columns key :
+        List.of(NO_KEY, key(SparseColumn.text("word")), key(SparseColumn.id("row")))) {
       SkippedRecords skipped = new SkippedRecords(2000);
       long[] counts;
       try (RecordCopy records = open(key, ReadPolicy.STRICT.withFaults(skipped), parts(), file)) {
         DataSplit split =
-            key.isEmpty()
+            key.sparse().isEmpty()
                 ? DataSplit.atRandom(SHARES, 1)
-                : DataSplit.byKey(SHARES, 1, records.schema(), key.get().name());
+                : DataSplit.byKey(SHARES, 1, records.schema(), key.sparse().getFirst().name());
         counts = split.copy(records, done -> {});
       }
       assertThat(skipped.count()).isEqualTo(groupRows);

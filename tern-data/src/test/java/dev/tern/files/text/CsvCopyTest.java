@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class CsvCopyTest {
   private static final double[] HALVES = {1, 1};
-  private static final Optional<SparseColumn> NO_KEY = Optional.empty();
+  private static final Columns NO_KEY = Columns.ofKey(Optional.empty(), Set.of());
 
   @TempDir Path temp;
 
@@ -80,18 +80,21 @@ final class CsvCopyTest {
     return copy(files, CsvOptions.csv(), ReadPolicy.STRICT, parts);
   }
 
+  private static Columns key(SparseColumn column) {
+    return Columns.ofKey(Optional.of(column), Set.of("NA"));
+  }
+
   private String[] byKey(Path file, SparseColumn key) throws IOException {
     List<Path> parts = parts("p1.csv", "p2.csv");
     try (RecordCopy records =
-        CsvReader.copy(
-            List.of(file), CsvOptions.csv(), Optional.of(key), ReadPolicy.STRICT, parts)) {
+        CsvReader.copy(List.of(file), CsvOptions.csv(), key(key), ReadPolicy.STRICT, parts)) {
       DataSplit.byKey(HALVES, 1, records.schema(), key.name()).copy(records, done -> {});
     }
     return new String[] {text(parts.get(0)), text(parts.get(1))};
   }
 
   private String[] byTime(Path file, String column) throws IOException {
-    Optional<SparseColumn> key = Optional.of(SparseColumn.time(column));
+    Columns key = key(SparseColumn.time(column));
     List<Path> files = List.of(file);
     List<Path> parts = parts("p1.csv", "p2.csv");
     DataSplit split;
@@ -328,8 +331,28 @@ final class CsvCopyTest {
   }
 
   @Test
+  void fieldsThatMeanNoValueAreTheKeyOfAnEmptyField() throws IOException {
+    Columns who =
+        Columns.ofKey(Optional.of(SparseColumn.text("who")), Set.of("NA", "?", "-", "null"));
+    Path file = file("a.csv", "who,n\nNA,1\n?,2\n,3\n\"\",4\n-,5\nnull,6\nuser,7\n");
+    List<Path> parts = parts("p1.csv", "p2.csv");
+    for (long seed = 0; seed < 20; seed++) {
+      try (RecordCopy records =
+          CsvReader.copy(List.of(file), CsvOptions.csv(), who, ReadPolicy.STRICT, parts)) {
+        long[] counts =
+            DataSplit.byKey(HALVES, seed, records.schema(), "who").copy(records, done -> {});
+        assertThat(counts).containsAnyOf(6, 7);
+      }
+    }
+  }
+
+  @Test
   void rowsWithoutTheKeyAreAnErrorThatNamesTheLine() throws IOException {
-    Path file = file("a.csv", "y,n\n1,2\n1,\n");
+    rowsWithoutTheKeyAreAnError(file("a.csv", "y,n\n1,2\n1,\n"));
+    rowsWithoutTheKeyAreAnError(file("b.csv", "y,n\n1,2\n1,NA\n"));
+  }
+
+  private void rowsWithoutTheKeyAreAnError(Path file) {
     assertThatThrownBy(() -> byKey(file, SparseColumn.id("n")))
         .hasMessage(
             file
@@ -378,15 +401,16 @@ final class CsvCopyTest {
   }
 
   @Test
-  void marksOfJoinedFilesAreNoLines() throws IOException {
-    String text = "\ufeff\ufeff1,2\n\ufeff3,4\n";
+  void marksBeforeTheFirstLineStayAndOneBeforeALaterRowIsAnError() throws IOException {
     CsvOptions listed = CsvOptions.csv().withHeader(List.of("y", "a"));
-    List<Path> part = parts("p1.csv");
-    try (RecordCopy records =
-        CsvReader.copy(List.of(file("a.csv", text)), listed, NO_KEY, ReadPolicy.STRICT, part)) {
-      DataSplit.atRandom(new double[] {1}, 1).copy(records, done -> {});
-    }
-    assertThat(text(part.getFirst())).isEqualTo("\ufeff\ufeff1,2\n3,4\n");
+    List<Path> part = parts("p1.csv", "p2.csv");
+    copy(List.of(file("a.csv", "\ufeff\ufeff1,2\n")), listed, ReadPolicy.STRICT, part);
+    assertThat(List.of(text(part.get(0)), text(part.get(1))))
+        .containsExactlyInAnyOrder("\ufeff\ufeff1,2\n", "\ufeff\ufeff");
+    Path joined = file("b.csv", "1,2\n\ufeff3,4\n");
+    assertThatThrownBy(() -> copy(List.of(joined), listed, ReadPolicy.STRICT, part))
+        .hasMessageContaining(
+            "line 2, byte 7: got \\ufeff, a byte order mark between joined files");
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
+import dev.tern.files.Columns;
 import dev.tern.files.DataSplit;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.RecordCopy;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +26,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class LibsvmCopyTest {
   private static final double[] HALVES = {1, 1};
   private static final LibsvmOptions LIBSVM = LibsvmOptions.libsvm();
+
+  private static final Columns NO_KEY = Columns.ofKey(Optional.empty(), Set.of());
 
   @TempDir Path temp;
   private List<Path> parts = List.of();
@@ -37,13 +41,16 @@ final class LibsvmCopyTest {
     return Files.writeString(temp.resolve(name), text);
   }
 
-  private RecordCopy open(
-      Path file, LibsvmOptions options, Optional<SparseColumn> key, List<Path> to) {
+  private static Columns key(SparseColumn column) {
+    return Columns.ofKey(Optional.of(column), Set.of("NA"));
+  }
+
+  private RecordCopy open(Path file, LibsvmOptions options, Columns key, List<Path> to) {
     return LibsvmReader.copy(List.of(file), options, key, ReadPolicy.STRICT, to);
   }
 
   private List<String> byTime(Path file, LibsvmOptions options, String column) throws IOException {
-    Optional<SparseColumn> key = Optional.of(SparseColumn.time(column));
+    Columns key = key(SparseColumn.time(column));
     DataSplit split;
     try (RecordCopy times = open(file, options, key, List.of())) {
       split = DataSplit.byTime(HALVES, times, done -> {});
@@ -55,7 +62,7 @@ final class LibsvmCopyTest {
   }
 
   private List<String> byKey(Path file, LibsvmOptions options, String column) throws IOException {
-    Optional<SparseColumn> key = Optional.of(SparseColumn.text(column));
+    Columns key = key(SparseColumn.text(column));
     try (RecordCopy records = open(file, options, key, parts)) {
       DataSplit.byKey(HALVES, 1, records.schema(), column).copy(records, done -> {});
     }
@@ -84,7 +91,7 @@ final class LibsvmCopyTest {
     }
     Path file = file("a.svm", "first\n" + String.join("", lines));
     TextOptions skipping = TextOptions.DEFAULT.withSkippedLines(1);
-    try (RecordCopy records = open(file, LIBSVM.withText(skipping), Optional.empty(), parts)) {
+    try (RecordCopy records = open(file, LIBSVM.withText(skipping), NO_KEY, parts)) {
       DataSplit.atRandom(HALVES, 1).copy(records, done -> {});
     }
     List<String> texts = texts();
@@ -174,8 +181,7 @@ final class LibsvmCopyTest {
     Path file = file("a.svm", "# head\n1 1:1\n\n# more\n0 2:1\n\n");
     SkippedRecords skipped = new SkippedRecords(1);
     ReadPolicy policy = ReadPolicy.STRICT.withFaults(skipped);
-    try (RecordCopy records =
-        LibsvmReader.copy(List.of(file), LIBSVM, Optional.empty(), policy, parts)) {
+    try (RecordCopy records = LibsvmReader.copy(List.of(file), LIBSVM, NO_KEY, policy, parts)) {
       DataSplit.atRandom(HALVES, 1).copy(records, done -> {});
       assertThat(records.notes()).containsExactly("left out 2 lines of comments between records");
     }
