@@ -230,7 +230,8 @@ final class DataSource {
    * @param parts files to write; none to read keys alone
    */
   RecordCopy copy(List<Path> paths, Optional<SparseColumn> key, List<Path> parts) {
-    List<Path> files = InputFiles.of(files(paths), kind());
+    files(paths); // Each is there.
+    List<Path> files = InputFiles.of(paths, kind());
     InputFiles.requireOnce(files);
     Columns column = Columns.ofKey(key, Set.copyOf(config.missing()));
     return switch (config.format()) {

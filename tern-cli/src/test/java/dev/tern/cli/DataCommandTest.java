@@ -311,6 +311,22 @@ final class DataCommandTest {
   }
 
   @Test
+  void aPatternIsSplitWithoutItsEmptyFilesAndEachFileOnce() throws IOException {
+    Path folder = Files.createDirectories(temp.resolve("days/one")).getParent();
+    Files.writeString(folder.resolve("0.csv"), "");
+    Files.writeString(folder.resolve("1.csv"), "y,a,c\n1,2,red\n");
+    Files.writeString(folder.resolve("one/2.csv"), "y,a,c\n0,3,blue\n");
+    for (String pattern : List.of("*.csv", "**/*")) {
+      String part = temp.resolve(pattern.length() + ".csv").toString();
+      Result result =
+          tern("data", "split", folder.resolve(pattern).toString(), "--part", part + "=1");
+      assertThat(result.code()).as(result.err()).isZero();
+      assertThat(result.out())
+          .contains("wrote " + (pattern.equals("*.csv") ? 1 : 2) + " rows\n");
+    }
+  }
+
+  @Test
   void splitTellsOfCommentsThatItLeavesOut() throws IOException {
     Files.writeString(csv, "y,a,c\n# one\n1,2,\n# two\n");
     String part = temp.resolve("part.csv").toString();
