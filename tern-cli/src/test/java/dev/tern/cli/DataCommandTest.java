@@ -321,8 +321,7 @@ final class DataCommandTest {
       Result result =
           tern("data", "split", folder.resolve(pattern).toString(), "--part", part + "=1");
       assertThat(result.code()).as(result.err()).isZero();
-      assertThat(result.out())
-          .contains("wrote " + (pattern.equals("*.csv") ? 1 : 2) + " rows\n");
+      assertThat(result.out()).contains("wrote " + (pattern.equals("*.csv") ? 1 : 2) + " rows\n");
     }
   }
 

@@ -59,7 +59,9 @@ final class CsvRecords implements RecordSource {
         HivePath.of(file).requireKept(names.header(), parts);
       }
     }
-    TextHead begin = TextHead.of(first, options.text().encoding(), head);
+    TextHead plain = TextHead.of(first, options.text().encoding(), head);
+    boolean escapes = options.escapes() == CsvOptions.Escapes.ANYWHERE;
+    TextHead begin = escapes ? plain.withEscapes() : plain;
     return new FileCopy(
             key.schema(),
             sound,

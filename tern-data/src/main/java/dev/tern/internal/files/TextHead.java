@@ -13,10 +13,12 @@ public final class TextHead {
 
   private final byte[] text;
   private final Charset charset;
+  private final boolean escapes;
 
-  private TextHead(byte[] text, Charset charset) {
+  private TextHead(byte[] text, Charset charset, boolean escapes) {
     this.text = text;
     this.charset = charset;
+    this.escapes = escapes;
   }
 
   /**
@@ -30,12 +32,20 @@ public final class TextHead {
       while (in.limit() < needed && in.fill(0, 1)) {
         // The buffer grows.
       }
-      return new TextHead(Arrays.copyOf(in.bytes(), needed), in.charset());
+      return new TextHead(Arrays.copyOf(in.bytes(), needed), in.charset(), false);
     }
+  }
+
+  /**
+   * This text before records in which a backslash before the end of a line makes it a part of them:
+   * one that ends a file is doubled, so that the line end which a part gets there stays one.
+   */
+  public TextHead withEscapes() {
+    return new TextHead(text, charset, true);
   }
 
   /** Starts {@code part}, which begins alike and is written in the same encoding. */
   public RecordSink create(Path part) {
-    return new TextPart(TextOutput.create(part, charset), text);
+    return new TextPart(TextOutput.create(part, charset), text, escapes);
   }
 }

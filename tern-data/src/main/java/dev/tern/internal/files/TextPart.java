@@ -11,6 +11,9 @@ final class TextPart implements RecordSink {
 
   private final TextOutput out;
 
+  /** Whether a backslash before the end of a line makes it a part of the record. */
+  private final boolean escapes;
+
   /** Whether the last line ended, and whether the last that did ended with CR and LF. */
   private boolean ended = true;
 
@@ -20,9 +23,11 @@ final class TextPart implements RecordSink {
    * Puts the first text.
    *
    * @param head byte order marks, lines, both or nothing
+   * @param escapes whether a backslash before the end of a line makes it a part of the record
    */
-  TextPart(TextOutput out, byte[] head) {
+  TextPart(TextOutput out, byte[] head, boolean escapes) {
     this.out = out;
+    this.escapes = escapes;
     if (head.length > 0) {
       put(head, 0, head.length);
       int last = Math.max(0, head.length - MARK.length);
@@ -36,12 +41,30 @@ final class TextPart implements RecordSink {
     if (!ended) {
       text.putAscii(returns ? "\r\n" : "\n");
     }
-    text.putBytes(bytes, from, to);
     ended = bytes[to - 1] == '\n';
+    int open = ended || !escapes ? -1 : openBackslash(bytes, from, to);
+    if (open >= 0) {
+      // Before the line end that follows it needs another to stay what it is.
+      text.putBytes(bytes, from, open);
+      text.putAscii("\\");
+      text.putBytes(bytes, open, to);
+    } else {
+      text.putBytes(bytes, from, to);
+    }
     if (ended) {
       returns = to - from > 1 && bytes[to - 2] == '\r';
     }
     out.flushFull();
+  }
+
+  /** Where the backslash stands that would escape a line end put behind; -1 for none. */
+  private static int openBackslash(byte[] bytes, int from, int to) {
+    int last = to - (bytes[to - 1] == '\r' ? 2 : 1);
+    int at = last;
+    while (at >= from && bytes[at] == '\\') {
+      at--;
+    }
+    return (last - at) % 2 == 1 ? last : -1;
   }
 
   @Override

@@ -346,6 +346,37 @@ final class CsvCopyTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"\\", "\\\\", "\\\\\\", "\\\r", "\"q\""})
+  void aBackslashThatEndsAFileEscapesNoLineEndOfItsPart(String end) throws IOException {
+    CsvOptions options = CsvOptions.csv().withEscapes(CsvOptions.Escapes.ANYWHERE);
+    List<Path> files =
+        List.of(file("a.csv", "y,a\n1,2\n2," + end), file("b.csv", "y,a\n3,4\n4," + end));
+    List<Path> part = parts("p1.csv");
+    try (RecordCopy records = CsvReader.copy(files, options, NO_KEY, ReadPolicy.STRICT, part)) {
+      DataSplit.atRandom(new double[] {1}, 1).copy(records, done -> {});
+    }
+    Columns columns =
+        new Columns(List.of("y"), Set.of("1"), List.of(), List.of(SparseColumn.text("a")));
+    assertThat(ids(CsvReader.open(part, options, columns)))
+        .isEqualTo(ids(CsvReader.open(files, options, columns)))
+        .hasSize(4);
+  }
+
+  private static List<Long> ids(DataReader reader) {
+    List<Long> ids = new ArrayList<>();
+    try (reader) {
+      for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+        try (Batch batch = next.get()) {
+          for (int row = 0; row < batch.size(); row++) {
+            ids.add(batch.ids(0)[row]);
+          }
+        }
+      }
+    }
+    return ids;
+  }
+
   @Test
   void rowsWithoutTheKeyAreAnErrorThatNamesTheLine() throws IOException {
     rowsWithoutTheKeyAreAnError(file("a.csv", "y,n\n1,2\n1,\n"));
