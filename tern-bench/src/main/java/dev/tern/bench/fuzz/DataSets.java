@@ -48,6 +48,7 @@ import org.apache.parquet.column.ParquetProperties.WriterVersion;
 /** Sound sets of one to three files, of every format, made from a seed. */
 final class DataSets {
   private static final int MOST_ROWS = 60;
+  private static final Columns NO_KEY = Columns.ofKey(Optional.empty(), Set.of());
   private static final Schema RAGGED =
       new Schema(
           List.of("y"),
@@ -205,8 +206,7 @@ final class DataSets {
             parts,
             false,
             (files, policy) -> CsvReader.open(files, options, Columns.of(RAGGED), policy))
-        .copiedBy(
-            (from, policy, to) -> CsvReader.copy(from, options, Optional.empty(), policy, to));
+        .copiedBy((from, policy, to) -> CsvReader.copy(from, options, NO_KEY, policy, to));
   }
 
   /** {@code text} in one of the ways that programs write it. */
@@ -269,8 +269,7 @@ final class DataSets {
             parts,
             false,
             (files, policy) -> LibsvmReader.open(files, options, Columns.of(RAGGED), policy))
-        .copiedBy(
-            (from, policy, to) -> LibsvmReader.copy(from, options, Optional.empty(), policy, to));
+        .copiedBy((from, policy, to) -> LibsvmReader.copy(from, options, NO_KEY, policy, to));
   }
 
   /** CSV with delimiters, escapes, comments, markers, encodings and folders of any kind. */
@@ -298,8 +297,7 @@ final class DataSets {
     }
     return new DataSet(
             parts, false, (files, policy) -> CsvReader.open(files, options, columns, policy))
-        .copiedBy(
-            (from, policy, to) -> CsvReader.copy(from, options, Optional.empty(), policy, to));
+        .copiedBy((from, policy, to) -> CsvReader.copy(from, options, NO_KEY, policy, to));
   }
 
   /** A file of {@code text} in {@code encoding}. */
@@ -337,8 +335,7 @@ final class DataSets {
     }
     return new DataSet(
             parts, false, (files, policy) -> LibsvmReader.open(files, options, columns, policy))
-        .copiedBy(
-            (from, policy, to) -> LibsvmReader.copy(from, options, Optional.empty(), policy, to));
+        .copiedBy((from, policy, to) -> LibsvmReader.copy(from, options, NO_KEY, policy, to));
   }
 
   private DataSet norm() {
@@ -410,7 +407,7 @@ final class DataSets {
                 ParquetReader.open(
                     files, ParquetOptions.DEFAULT, ReaderCorpus.JAVA_COLUMNS, policy))
         .copiedBy((from, policy, to) ->
-            ParquetReader.copy(from, ParquetOptions.DEFAULT, Optional.empty(), policy, to));
+            ParquetReader.copy(from, ParquetOptions.DEFAULT, NO_KEY, policy, to));
   }
 
   private DataSet parquet() {
@@ -426,6 +423,6 @@ final class DataSets {
             (files, policy) ->
                 ParquetReader.open(files, ParquetOptions.DEFAULT, Columns.of(RAGGED), policy))
         .copiedBy((from, policy, to) ->
-            ParquetReader.copy(from, ParquetOptions.DEFAULT, Optional.empty(), policy, to));
+            ParquetReader.copy(from, ParquetOptions.DEFAULT, NO_KEY, policy, to));
   }
 }

@@ -91,7 +91,7 @@ final class FeatureRowTest {
     Map<Map<String, Object>, String> wrong = new LinkedHashMap<>();
     wrong.put(row("age", "41"), "column age: got 41 of type String, expected a number");
     wrong.put(row("city", 1.5), "column city: got 1.5 of type Double, expected a text");
-    wrong.put(row("city", List.of("a")), "column city: got [a] of type");
+    wrong.put(row("city", List.of("a", "b")), "column city: got [a, b] of type");
     wrong.put(row("tags", Arrays.asList("a", null)), "column tags: got null, expected a text");
     wrong.put(row("item", "5"), "column item: got 5 of type String, expected an integer");
     wrong.put(row("item", 5.0f), "column item: got 5.0 of type Float, expected an integer");

@@ -19,6 +19,9 @@ final class TextPart implements RecordSink {
 
   private boolean returns;
 
+  /** Whether the last line ended with CR alone, as where a file is cut within its last line end. */
+  private boolean cut;
+
   /**
    * Puts the first text.
    *
@@ -39,9 +42,10 @@ final class TextPart implements RecordSink {
   public void put(byte[] bytes, int from, int to) {
     RecordBuffer text = out.text();
     if (!ended) {
-      text.putAscii(returns ? "\r\n" : "\n");
+      text.putAscii(returns && !cut ? "\r\n" : "\n");
     }
     ended = bytes[to - 1] == '\n';
+    cut = bytes[to - 1] == '\r';
     int open = ended || !escapes ? -1 : openBackslash(bytes, from, to);
     if (open >= 0) {
       // Before the line end that follows it needs another to stay what it is.

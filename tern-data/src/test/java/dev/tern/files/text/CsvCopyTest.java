@@ -346,6 +346,18 @@ final class CsvCopyTest {
     }
   }
 
+  @Test
+  void aFileThatIsCutWithinItsLastLineEndGetsTheRestOfIt() throws IOException {
+    List<Path> files =
+        List.of(file("a.csv", "y,a\r\n1,2\r\n2,3\r"), file("b.csv", "y,a\r\n3,4\r\n"));
+    Path part = parts("p1.csv").getFirst();
+    try (RecordCopy records =
+        CsvReader.copy(files, CsvOptions.csv(), NO_KEY, ReadPolicy.STRICT, List.of(part))) {
+      DataSplit.atRandom(new double[] {1}, 1).copy(records, done -> {});
+    }
+    assertThat(text(part)).isEqualTo("y,a\r\n1,2\r\n2,3\r\n3,4\r\n");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"\\", "\\\\", "\\\\\\", "\\\r", "\"q\""})
   void aBackslashThatEndsAFileEscapesNoLineEndOfItsPart(String end) throws IOException {
