@@ -3,18 +3,30 @@ package dev.tern.files.text;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.TextHash;
+import dev.tern.files.Columns;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.LineInput;
 import dev.tern.internal.files.NumberParser;
 import dev.tern.internal.files.TimeOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** The key of a line of features: its query, the value of one feature, or the ids of a field. */
 final class LibsvmKey {
+  /** What stands for a feature that a line does not have, with room for a word behind it. */
+  private static final byte[] ZERO = Arrays.copyOf(new byte[] {'0'}, 2 * Long.BYTES);
+
+  private static final long ZERO_KEY = TextHash.ofInteger(0);
+
+  /** Below this a double that is a whole number is that number alone. */
+  private static final double WHOLE = 1L << 53;
+
   private final LineInput input;
   private final LibsvmOptions options;
   private final NumberParser numbers = new NumberParser();
   private final TimeOrder order;
   private final boolean time;
+  private final byte[][] missing;
   private final String name;
   private final boolean query;
 
@@ -24,12 +36,17 @@ final class LibsvmKey {
   private final long field;
   private final long feature;
 
+  /** Whether the line has {@link #feature}. */
+  private boolean found;
+
   /**
-   * Finds {@code key} in the lines of {@code input}.
+   * Finds the only slot of {@code columns} in the lines of {@code input}.
    *
    * @throws IllegalArgumentException where the notation has no such column
    */
-  LibsvmKey(SparseColumn key, LineInput input, LibsvmOptions options, TimeOrder order) {
+  LibsvmKey(Columns columns, LineInput input, LibsvmOptions options, TimeOrder order) {
+    SparseColumn key = columns.sparse().getFirst();
+    missing = CsvFile.utf8(columns.missing());
     this.input = input;
     this.options = options;
     this.order = order;
@@ -45,6 +62,7 @@ final class LibsvmKey {
   /** Adds the key of the current line, if it has one, to the row that is being made. */
   void addTo(Batch keys) {
     int end = input.end();
+    found = query || ids;
     int p = skipSpaces(afterLabel(), end);
     byte[] bytes = input.bytes();
     while (p < end && bytes[p] != '#') {
@@ -56,6 +74,19 @@ final class LibsvmKey {
       }
       p = skipSpaces(to, end);
     }
+    if (!found) {
+      keys.addId(0, time ? zeroPlace() : ZERO_KEY);
+    }
+  }
+
+  private long zeroPlace() {
+    long place = order.of(ZERO, 0, 1, numbers);
+    if (place == TimeOrder.NONE) {
+      throw new DataException(
+          "%s, column %s: got no such feature, which is 0, expected %s; mend it"
+              .formatted(input.where(input.end()), name, order.expected()));
+    }
+    return place;
   }
 
   /** Where the label ends, if there is one. */
@@ -100,10 +131,37 @@ final class LibsvmKey {
       return;
     }
     if (!ids) {
-      keys.addId(0, time ? place(colon + 1, to) : TextHash.of(bytes, colon + 1, to));
+      found = true;
+      addValue(keys, colon + 1, to);
     } else if (!isZero(colon + 1, to)) {
       keys.addId(0, time ? place(at, colon) : number);
     }
+  }
+
+  /** Adds the value of the feature; one that means none is no time, and the key of no text. */
+  private void addValue(Batch keys, int from, int to) {
+    byte[] bytes = input.bytes();
+    boolean none = CsvFile.isOneOf(missing, bytes, from, to);
+    if (!time) {
+      keys.addId(0, none ? TextHash.EMPTY : valueKey(bytes, from, to));
+    } else if (!none) {
+      keys.addId(0, place(from, to));
+    }
+  }
+
+  /** The key of a value: of a number however it is written, of another text as it is. */
+  private long valueKey(byte[] bytes, int from, int to) {
+    if (numbers.parseInteger(bytes, from, to)) {
+      return TextHash.ofInteger(numbers.integer());
+    }
+    // Names of numbers end in a letter; floats are too few to tell numbers apart.
+    if (bytes[to - 1] > '9' || !numbers.parseFloat(bytes, from, to)) {
+      return TextHash.of(bytes, from, to);
+    }
+    String text = new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
+    double number = Double.parseDouble(text);
+    boolean whole = Math.abs(number) < WHOLE && number == (long) number;
+    return TextHash.ofInteger(whole ? (long) number : Double.doubleToLongBits(number));
   }
 
   /** Whether a value says that the line does not have the id before it. */

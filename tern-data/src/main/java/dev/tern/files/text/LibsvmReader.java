@@ -77,10 +77,11 @@ public final class LibsvmReader {
    * skipped, is in the same encoding, and compressed by gzip if its name ends in {@code .gz}. Lines
    * of comments alone are left out.
    *
-   * @param key the query, {@code qid}; a feature, whose value is the key; or all ids of a field, or
-   *     without fields of the line, under any other name. {@link SparseColumn.Values#TIME} takes
-   *     these as numbers or times. A row of {@link RecordCopy#next} has them in the only slot. With
-   *     what means that a value is missing ({@link Columns#ofKey})
+   * @param key the query, {@code qid}; a feature, whose value is the key, 0 where a line lacks it,
+   *     and of a number however it is written; or all ids of a field, or without fields of the
+   *     line, under any other name. {@link SparseColumn.Values#TIME} takes these as numbers or
+   *     times. A row of {@link RecordCopy#next} has them in the only slot. With what means that a
+   *     value is missing ({@link Columns#ofKey})
    * @param policy what becomes of bad records
    * @param parts the new files; none to read keys alone
    * @throws IllegalArgumentException where the notation has no such key

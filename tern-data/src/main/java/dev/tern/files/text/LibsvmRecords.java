@@ -62,9 +62,9 @@ final class LibsvmRecords implements RecordSource {
     try {
       return new LibsvmRecords(
           input,
-          key.sparse().stream()
-              .findFirst()
-              .map(column -> new LibsvmKey(column, input, options, order)),
+          key.sparse().isEmpty()
+              ? Optional.empty()
+              : Optional.of(new LibsvmKey(key, input, options, order)),
           faults);
     } catch (RuntimeException e) {
       input.close();

@@ -158,7 +158,9 @@ final class LibsvmCopyTest {
 
   @ParameterizedTest
   @CsvSource({
-    "2, '1 1:1', 'a.svm: line 2, byte 4: got 0 values of column 2, by which rows are split'",
+    "2, '1 2:NA', 'a.svm: line 2, byte 4: got 0 values of column 2, by which rows are split'",
+    "features, '1 1:0', 'a.svm: line 2, byte 4: got 0 values of column features, by which rows'",
+    "qid, '1 1:1', 'a.svm: line 2, byte 6: got 0 values of column qid, by which rows are split'",
     "2, '1 2:soon', 'a.svm: line 2, byte 8, column 2: got \"soon\", expected a number as in the'",
     "qid, '1 qid:x', 'a.svm: line 2, byte 8: got \"qid:x\", expected qid:number or feature:value'",
     "2, '1 1:1 2', 'a.svm: line 2, byte 10: got \"2\", expected feature:value'",
@@ -174,6 +176,53 @@ final class LibsvmCopyTest {
         .isInstanceOf(DataException.class)
         .hasMessageContaining(message);
     assertThat(parts).noneMatch(Files::exists);
+  }
+
+  @Test
+  void aFeatureThatALineLacksHasTheTime0() throws IOException {
+    Path file = file("a.svm", "1 2:1.5\n0 1:1 # 2:7\n1 2:-3\n");
+    assertThat(byTime(file, LIBSVM, "2")).containsExactly("1 2:-3\n", "1 2:1.5\n0 1:1 # 2:7\n");
+    Path fields = file("a.ffm", "1 3:17:5\n0 3:18:1\n");
+    assertThat(byTime(fields, LibsvmOptions.libffm(), "3:17"))
+        .containsExactly("0 3:18:1\n", "1 3:17:5\n");
+    Path days = file("b.svm", "1 2:2026-01-31\n0 1:1\n");
+    assertThatThrownBy(() -> byTime(days, LIBSVM, "2"))
+        .hasMessage(
+            days
+                + ": line 2, byte 20, column 2: got no such feature, which is 0, expected a time as"
+                + " in the rows before, such as 2026-01-31T08:30:00Z; mend it");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "2:0.5, 2:5e-1 2:.50 2:+0.5 2:0.500000",
+    "2:7, 2:7.0 2:+7 2:07 2:0.7e1 2:70e-1",
+    "2:0, 1:3 2:-0 2:0.0 3:1 2:0e9",
+    "2:NA, 2:NA 2:NA",
+    "2:-123456789012, 2:-123456789012.0 2:-1.23456789012e11",
+  })
+  void aValueIsOneKeyHoweverItIsWrittenAnd0WhereALineLacksIt(String one, String same)
+      throws IOException {
+    String lines = "1 " + one + "\n1 " + String.join("\n1 ", same.split(" ")) + "\n";
+    Path file = file("a.svm", lines);
+    for (long seed = 0; seed < 20; seed++) {
+      try (RecordCopy records = open(file, LIBSVM, key(SparseColumn.text("2")), parts)) {
+        DataSplit.byKey(HALVES, seed, records.schema(), "2").copy(records, done -> {});
+      }
+      assertThat(texts()).containsExactlyInAnyOrder(lines, "");
+    }
+  }
+
+  @Test
+  void numbersCloseToEachOtherAreKeysOfTheirOwn() throws IOException {
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < 40; i++) {
+      lines.append("1 2:").append(900_000_000_000_000_000L + i).append('\n');
+      lines.append("1 2:874724710.").append(10 + i).append('\n');
+    }
+    for (String text : byKey(file("a.svm", lines.toString()), LIBSVM, "2")) {
+      assertThat(text).contains("2:9000000000000000", "2:874724710.");
+    }
   }
 
   @Test
