@@ -326,6 +326,24 @@ final class DataCommandTest {
   }
 
   @Test
+  void splitNamesTheOptionThatConvertsNormFilesWithAndWithoutChecksums() throws IOException {
+    Files.writeString(csv, "y,a,c\n1,2,red\n0,3,blue\n");
+    Path folder = Files.createDirectories(temp.resolve("norms"));
+    for (String check : List.of("none", "sum")) {
+      Path norm = folder.resolve(check + ".norm");
+      assertThat(convert(csv, norm, "--check", check).code()).isZero();
+    }
+    List<String> all = new ArrayList<>(List.of("data", "split", folder.resolve("*.norm") + ""));
+    all.addAll(List.of("--part", temp.resolve("all.norm") + "=1"));
+    assertThat(tern(all.toArray(String[]::new)).err())
+        .contains("convert them by --check sum or none and --keys i64 or u32, or split them apart");
+    all.addAll(List.of("--check", "sum", "--keys", "i64"));
+    Result result = tern(all.toArray(String[]::new));
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.out()).contains("all.norm: wrote 4 rows");
+  }
+
+  @Test
   void splitTellsOfCommentsThatItLeavesOut() throws IOException {
     Files.writeString(csv, "y,a,c\n# one\n1,2,\n# two\n");
     String part = temp.resolve("part.csv").toString();
