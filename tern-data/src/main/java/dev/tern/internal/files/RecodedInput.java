@@ -2,22 +2,32 @@ package dev.tern.internal.files;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.io.PushbackInputStream;
-import java.io.Reader;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.Charset;
+import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CharsetEncoder;
 import java.nio.charset.CoderResult;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
-/** Text of any encoding as UTF-8. A byte that is no character of it is an error. */
+/**
+ * Text of any encoding as UTF-8. A byte that is no character of it is an error once the text before
+ * it is read.
+ */
 final class RecodedInput extends InputStream {
   private static final int CHARACTERS = 1 << 13;
 
-  private final Reader text;
+  /** More characters than a decoder holds back. */
+  private static final int HELD = 16;
+
+  private final InputStream in;
+  private final CharsetDecoder decoder;
+
+  /** Bytes of the file that are not decoded yet. */
+  private final ByteBuffer encoded = ByteBuffer.allocate(CHARACTERS).flip();
+
   private final CharsetEncoder encoder =
       StandardCharsets.UTF_8.newEncoder().onMalformedInput(CodingErrorAction.REPORT);
   private final CharBuffer characters = CharBuffer.allocate(CHARACTERS).flip();
@@ -26,11 +36,20 @@ final class RecodedInput extends InputStream {
   private final ByteBuffer bytes = ByteBuffer.allocate(3 * CHARACTERS).flip();
 
   private final Charset charset;
+
+  /** Whether the file ended, and whether all of it is decoded. */
+  private boolean drained;
+
   private boolean ended;
 
-  private RecodedInput(Reader text, Charset charset) {
-    this.text = text;
+  private RecodedInput(InputStream in, Charset charset) {
+    this.in = in;
     this.charset = charset;
+    decoder =
+        charset
+            .newDecoder()
+            .onMalformedInput(CodingErrorAction.REPORT)
+            .onUnmappableCharacter(CodingErrorAction.REPORT);
   }
 
   static RecodedInput open(InputStream in, Charset encoding) throws IOException {
@@ -38,14 +57,7 @@ final class RecodedInput extends InputStream {
     byte[] first = ahead.readNBytes(2);
     ahead.unread(first);
     Charset charset = encoding.equals(StandardCharsets.UTF_16) ? ordered(first) : encoding;
-    return new RecodedInput(
-        new InputStreamReader(
-            ahead,
-            charset
-                .newDecoder()
-                .onMalformedInput(CodingErrorAction.REPORT)
-                .onUnmappableCharacter(CodingErrorAction.REPORT)),
-        charset);
+    return new RecodedInput(ahead, charset);
   }
 
   /**
@@ -87,7 +99,7 @@ final class RecodedInput extends InputStream {
   private boolean fill() throws IOException {
     while (!bytes.hasRemaining() && !ended) {
       characters.compact();
-      ended = text.read(characters) < 0;
+      CoderResult decoded = decode();
       characters.flip();
       bytes.clear();
       CoderResult result = encoder.encode(characters, bytes, ended);
@@ -95,12 +107,30 @@ final class RecodedInput extends InputStream {
         result.throwException();
       }
       bytes.flip();
+      if (decoded.isError() && !bytes.hasRemaining()) {
+        decoded.throwException();
+      }
     }
     return bytes.hasRemaining();
   }
 
+  /** Decodes more of the file, up to what is no character. */
+  private CoderResult decode() throws IOException {
+    CoderResult decoded = decoder.decode(encoded, characters, drained);
+    if (decoded.isUnderflow() && !drained) {
+      encoded.compact();
+      int got = in.read(encoded.array(), encoded.position(), encoded.remaining());
+      drained = got < 0;
+      encoded.position(encoded.position() + Math.max(0, got)).flip();
+    } else if (decoded.isUnderflow() && characters.remaining() >= HELD) {
+      decoder.flush(characters);
+      ended = true;
+    }
+    return decoded;
+  }
+
   @Override
   public void close() throws IOException {
-    text.close();
+    in.close();
   }
 }

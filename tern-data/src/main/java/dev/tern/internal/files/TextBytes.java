@@ -268,11 +268,20 @@ public final class TextBytes implements AutoCloseable {
       throw new DataException(
           ("%s: got bytes that are no character of %s, expected text in it; set data.encoding to"
                   + " what the file is written in")
-              .formatted(where(line, limit), encoding),
+              .formatted(where(line + ends(), limit), encoding),
           e);
     } catch (IOException e) {
       throw BinaryInput.unreadable(file, e);
     }
+  }
+
+  /** Ends of lines in the buffer. */
+  private long ends() {
+    long ends = 0;
+    for (int p = 0; p < limit; p++) {
+      ends += buffer[p] == '\n' ? 1 : 0;
+    }
+    return ends;
   }
 
   /** File, line and byte offset of a position in the buffer, for messages. */

@@ -389,6 +389,22 @@ final class CsvCopyTest {
     return ids;
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 3000, 400_000})
+  void bytesThatAreNoCharacterAreToldWithTheirPlace(int lines) throws IOException {
+    Charset western = Charset.forName("windows-1252");
+    byte[] bytes = ("y,\u00e9\n" + "1,2\n".repeat(lines) + "1,?\n1,3\n").getBytes(western);
+    int at = 6 + 4 * lines;
+    bytes[at] = (byte) 0x81;
+    CsvOptions options = CsvOptions.csv().withText(TextOptions.DEFAULT.withEncoding(western));
+    Path file = file("a.csv", bytes);
+    assertThatThrownBy(() -> copy(List.of(file), options, ReadPolicy.STRICT, parts("1", "2")))
+        .isInstanceOf(DataException.class)
+        .hasMessageStartingWith(
+            "%s: line %s, byte %s in UTF-8: got bytes that are no character of windows-1252"
+                .formatted(file, lines + 2, at + 1));
+  }
+
   @Test
   void rowsWithoutTheKeyAreAnErrorThatNamesTheLine() throws IOException {
     rowsWithoutTheKeyAreAnError(file("a.csv", "y,n\n1,2\n1,\n"));
