@@ -57,7 +57,7 @@ final class ConvertCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    String format = to.orElseGet(() -> DataOptions.formatOf(out));
+    String format = to.orElseGet(() -> DataOptions.formatOf(out, "--to"));
     DataConfig config = data.resolve();
     write.check(out, format);
     WriteOptions.requireNoInput(out, DataSource.files(config.train()));

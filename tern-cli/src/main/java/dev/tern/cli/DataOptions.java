@@ -92,7 +92,7 @@ final class DataOptions {
   }
 
   /** The format that a file's name ends with. */
-  static String formatOf(Path file) {
+  static String formatOf(Path file, String option) {
     return FORMATS.entrySet().stream()
         .filter(format -> format.getValue().contains(ending(file)))
         .map(Map.Entry::getKey)
@@ -101,7 +101,8 @@ final class DataOptions {
             new ConfigException(
                 file
                     + ": got a name that tells no format, expected .csv, .tsv, .libsvm, .libffm,"
-                    + " .norm, .raw or .parquet; give the format"));
+                    + " .norm, .raw or .parquet; give the format by "
+                    + option));
   }
 
   /** Whether a file's name ends with a known format. */

@@ -41,7 +41,7 @@ record FormatGuess(String format, boolean tabs) {
   }
 
   private static FormatGuess named(Path file) {
-    return new FormatGuess(DataOptions.formatOf(file), DataOptions.isTabbed(file));
+    return new FormatGuess(DataOptions.formatOf(file, "--format"), DataOptions.isTabbed(file));
   }
 
   private static FormatGuess byBytes(Path file) {

@@ -188,7 +188,8 @@ final class GenerateCommand implements Callable<Integer> {
   }
 
   private String format() {
-    return format.orElseGet(() -> DataOptions.tellsFormat(out) ? DataOptions.formatOf(out) : "csv");
+    return format.orElseGet(
+        () -> DataOptions.tellsFormat(out) ? DataOptions.formatOf(out, "--format") : "csv");
   }
 
   private List<Part> parts(boolean folder) {

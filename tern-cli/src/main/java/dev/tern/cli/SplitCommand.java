@@ -30,9 +30,10 @@ import picocli.CommandLine.Spec;
     name = "split",
     description = {
       "Deals the rows of files out to several: at random, by a key or by time.",
-      "Rows are copied as they are, all columns and each line byte for byte, if the parts have the",
-      "format of the files; else columns are converted as by tern data convert: text becomes its",
-      "64-bit hash. Files are put in place once all rows are written."
+      "Rows are copied as they are, with all columns, text byte for byte, if the parts have the"
+          + " format of the files. Else, with --keys, --check or --hugectr, and where a list of"
+          + " files names Parquet, they are converted as by tern data convert: text becomes its"
+          + " 64-bit hash. Files are put in place once all rows are written."
     },
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
@@ -70,8 +71,8 @@ final class SplitCommand implements Callable<Integer> {
       names = "--column",
       paramLabel = "NAME",
       description = {
-        "With --by key or time any column of the files; in files without names of columns, and if",
-        "rows are converted by key, one that is configured."
+        "With --by key or time any column of the files; in files without names of columns, and if"
+            + " rows are converted by key, one that is configured."
       })
   private Optional<String> column = Optional.empty();
 
@@ -242,7 +243,7 @@ final class SplitCommand implements Callable<Integer> {
       double share = Double.parseDouble(text.substring(sign + 1));
       if (sign > 0 && share > 0 && Double.isFinite(share)) {
         Path file = Path.of(text.substring(0, sign));
-        return new Part(file, to.orElseGet(() -> DataOptions.formatOf(file)), share);
+        return new Part(file, to.orElseGet(() -> DataOptions.formatOf(file, "--to")), share);
       }
     } catch (NumberFormatException _) {
       // Said below.

@@ -368,12 +368,50 @@ final class DataCommandTest {
     "train.csv, '--part: got train.csv, expected a file and its share'",
     "train.csv=0, '--part: got train.csv=0, expected a file and its share'",
     "train.csv=many, '--part: got train.csv=many, expected a file and its share'",
-    "train=1, 'train: got a name that tells no format'"
+    "train=1, 'train: got a name that tells no format'",
+    "a.txt=1, '.raw or .parquet; give the format by --to'"
   })
   void aPartWithoutAShareIsRefused(String part, String message) {
     Result result = split("--part", part);
     assertThat(result.code()).isEqualTo(2);
     assertThat(result.err()).contains(message);
+  }
+
+  @Test
+  void aColumnThatLibffmCannotHaveIsRefusedByItsOption() throws IOException {
+    Path rows = Files.writeString(temp.resolve("x.libffm"), "1 0:1:1 3:17:0.5\n0 0:2:1\n");
+    for (String way : List.of("key", "time")) {
+      List<String> all = new ArrayList<>(List.of("data", "split", rows.toString(), "--by", way));
+      all.addAll(List.of("--part", temp.resolve("one.libffm") + "=1", "--column"));
+      for (String column : List.of("foo", "3:", "foo:17", ":17")) {
+        all.add(column);
+        Result result = tern(all.toArray(String[]::new));
+        all.removeLast();
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err())
+            .contains(
+                "--column: got "
+                    + column
+                    + ", expected a field's number or name (data.columns), or a feature such as"
+                    + " 3:17; give one");
+      }
+      all.add("3:17");
+      assertThat(tern(all.toArray(String[]::new)).code()).isZero();
+      Files.delete(temp.resolve("one.libffm"));
+    }
+  }
+
+  @Test
+  void theHelpOfSplitBreaksLinesWhereTheyAreFull() {
+    List<String> lines = tern("data", "split", "--help").out().lines().toList();
+    List<String> about =
+        lines.stream()
+            .dropWhile(line -> !line.startsWith("Rows are copied"))
+            .takeWhile(line -> !line.startsWith("      DATA..."))
+            .toList();
+    assertThat(about).hasSizeGreaterThan(3);
+    assertThat(about.subList(0, about.size() - 1)).allMatch(line -> line.length() > 60);
+    assertThat(lines).noneMatch(line -> line.startsWith(" ".repeat(26) + "rows are converted"));
   }
 
   @Test

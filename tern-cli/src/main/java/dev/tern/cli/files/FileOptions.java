@@ -96,6 +96,7 @@ public final class FileOptions {
     boolean slot = config.sparse().stream().anyMatch(group -> group.columns().contains(column));
     return switch (config.format()) {
       case "libffm" -> {
+        requireField(names, column);
         int number = names.indexOf(column);
         String field = number < 0 ? column : Integer.toString(number);
         // A field that is a number is the feature of its own number.
@@ -111,5 +112,15 @@ public final class FileOptions {
       }
       default -> column;
     };
+  }
+
+  /** Refuses what is neither a field nor a feature of one, {@code 3:17}. */
+  private static void requireField(List<String> names, String column) {
+    String field = column.replaceFirst(":[0-9]+$", "");
+    if (!field.matches("[0-9]+") && !names.contains(field) && !names.contains(column)) {
+      throw new ConfigException(
+          "--column: got %s, expected a field's number or name (data.columns), or a feature such as 3:17; give one"
+              .formatted(column));
+    }
   }
 }
