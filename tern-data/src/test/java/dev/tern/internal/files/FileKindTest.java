@@ -167,7 +167,7 @@ final class FileKindTest {
         hex("425a683931415926535900"),
         "packed.csv: got a file compressed by bzip2, expected lines of text",
         "bunzip2");
-    assertRefused("t.csv", hex("504152311500150a"), "Parquet", "data.format: parquet");
+    assertRefused("t.csv", hex("504152311500150a"), "Parquet", "--set data.format=parquet");
     Charset wide = StandardCharsets.UTF_16LE;
     assertRefused("wide.csv", "y,a\n1,2\n".getBytes(wide), "UTF-16", "data.encoding: utf-16");
     assertRefused("mac.csv", latin("y,a\r1,2\r"), "CR alone (\\r)", "tr '\\r' '\\n'");
