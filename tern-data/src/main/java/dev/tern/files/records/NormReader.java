@@ -135,8 +135,8 @@ public final class NormReader {
       boolean sums = header.check() == NormCheck.SUM;
       throw new DataException(
           ("%s: got a file with%s checksums after files with%s, expected all alike to copy their"
-               + " records; convert them by --check sum or none and --keys i64 or u32, or split"
-               + " them apart")
+                  + " records; convert them by --check sum or none and --keys i64 or u32, or split"
+                  + " them apart")
               .formatted(file, sums ? "" : "out", sums ? "out" : ""));
     }
   }
