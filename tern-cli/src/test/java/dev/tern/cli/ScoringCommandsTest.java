@@ -325,7 +325,7 @@ final class ScoringCommandsTest {
       assertThat(result.code()).isEqualTo(2);
       assertThat(result.err())
           .contains("--set " + setting + ": got " + key + ", which has no effect")
-          .contains("data.format, data.threads, data.bad_records");
+          .contains("(data.format, data.threads, ", "data.columns, data.delimiter");
     }
     assertThat(temp.resolve("p.csv")).doesNotExist();
   }
