@@ -44,9 +44,9 @@ final class TextPart implements RecordSink {
     if (!ended) {
       text.putAscii(returns && !cut ? "\r\n" : "\n");
     }
-    ended = bytes[to - 1] == '\n';
+    ended = bytes[to - 1] == '\n' && !(escapes && isEscaped(bytes, from, to - 1));
     cut = bytes[to - 1] == '\r';
-    int open = ended || !escapes ? -1 : openBackslash(bytes, from, to);
+    int open = ended || !escapes || bytes[to - 1] == '\n' ? -1 : openBackslash(bytes, from, to);
     if (open >= 0) {
       // Before the line end that follows it needs another to stay what it is.
       text.putBytes(bytes, from, open);
@@ -59,6 +59,11 @@ final class TextPart implements RecordSink {
       returns = to - from > 1 && bytes[to - 2] == '\r';
     }
     out.flushFull();
+  }
+
+  /** Whether the line end at {@code end} is a part of the last field, which then ends the file. */
+  private static boolean isEscaped(byte[] bytes, int from, int end) {
+    return end > from && openBackslash(bytes, from, end) >= 0;
   }
 
   /** Where the backslash stands that would escape a line end put behind; -1 for none. */

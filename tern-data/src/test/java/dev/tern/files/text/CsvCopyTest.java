@@ -359,7 +359,7 @@ final class CsvCopyTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"\\", "\\\\", "\\\\\\", "\\\r", "\"q\""})
+  @ValueSource(strings = {"\\", "\\\\", "\\\\\\", "\\\r", "\"q\"", "\\\n", "\\\r\n", "\\\\\n"})
   void aBackslashThatEndsAFileEscapesNoLineEndOfItsPart(String end) throws IOException {
     CsvOptions options = CsvOptions.csv().withEscapes(CsvOptions.Escapes.ANYWHERE);
     List<Path> files =
