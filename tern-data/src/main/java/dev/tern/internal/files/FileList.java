@@ -89,7 +89,8 @@ public final class FileList {
 
   private static int count(Path list, @Nullable String line) {
     int count = 0;
-    if (line != null && line.strip().matches("\\+?[0-9]{1,9}")) {
+    // Of a longer line only the beginning is here: the rest of it is no path.
+    if (line != null && line.length() < LONGEST_NUMBER && line.strip().matches("\\+?[0-9]{1,9}")) {
       count = Integer.parseInt(line.strip());
     }
     if (count < 1 || count > MAX_FILES) {

@@ -264,7 +264,9 @@ final class NormTest extends NormFiles {
   @Test
   void badFileListsNameTheLine() throws IOException {
     Path list = folder.resolve("list.txt");
-    for (String text : List.of("0\n", "+\na\n", "1x\na\n", " \na\n", "99999999999\n")) {
+    for (String text :
+        List.of(
+            "0\n", "+\na\n", "1x\na\n", " \na\n", "99999999999\n", "1" + " ".repeat(99) + "a\n")) {
       Files.writeString(list, text);
       assertThatExceptionOfType(DataException.class)
           .isThrownBy(() -> FileList.read(list))
