@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class CheckpointReadingTest {
   @TempDir private static Path shared;
 
-  /** A run whose best checkpoint is that of the first epoch. */
+  /** A run that was best after the first epoch. */
   private static Path run = Path.of("");
 
   private static Path rows = Path.of("");

@@ -38,7 +38,8 @@ final class DataCommandTest {
     return tern(arguments("convert", from, more, "--out", to.toString()));
   }
 
-  private static String[] arguments(String command, Path from, String[] more, String... last) {
+  /** A command on the columns of {@code rows.csv}. */
+  static String[] arguments(String command, Path from, String[] more, String... last) {
     List<String> all = new ArrayList<>(List.of("data", command, from.toString()));
     for (String key : new String[] {LABEL, DENSE, SPARSE}) {
       all.add("--set");

@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import static dev.tern.cli.DataCommandTest.arguments;
 import static dev.tern.cli.MainTest.tern;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,17 +34,6 @@ final class SplitCommandTest {
 
   private Result convert(Path from, Path to, String... more) {
     return tern(arguments("convert", from, more, "--out", to.toString()));
-  }
-
-  private static String[] arguments(String command, Path from, String[] more, String... last) {
-    List<String> all = new ArrayList<>(List.of("data", command, from.toString()));
-    for (String key : new String[] {LABEL, DENSE, SPARSE}) {
-      all.add("--set");
-      all.add(key);
-    }
-    all.addAll(List.of(more));
-    all.addAll(List.of(last));
-    return all.toArray(String[]::new);
   }
 
   private Result split(String... more) {

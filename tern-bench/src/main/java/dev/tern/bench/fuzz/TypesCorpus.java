@@ -186,7 +186,7 @@ final class TypesCorpus {
     return Binary.fromConstantByteArray(bytes.array());
   }
 
-  /** LZ4 in frames, each with its size and that of its one block before it, as Hadoop writes it. */
+  /** LZ4 as Hadoop writes it: before each frame stand its size and the size of its one block. */
   private static final class HadoopLz4 implements CompressionCodecFactory {
     @Override
     public BytesInputCompressor getCompressor(CompressionCodecName codec) {

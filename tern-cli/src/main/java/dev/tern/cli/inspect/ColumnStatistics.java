@@ -119,7 +119,7 @@ public final class ColumnStatistics {
   private static final class Ids {
     private final Slot slot;
 
-    /** What to add for the order of signed numbers to be that of the ids. */
+    /** Added to ids, it makes signed comparison order them as the slot does. */
     private final long shift;
 
     private final DistinctCount distinct = new DistinctCount();

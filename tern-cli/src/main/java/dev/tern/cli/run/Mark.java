@@ -89,7 +89,7 @@ record Mark(RunFolder.Maker maker, List<String> files, List<String> evaluation) 
     return Files.exists(path) ? file(path) : "no bytes, " + YamlText.quote(path.toString());
   }
 
-  /** A file in a mark; the bytes of a folder are those of its files, however deep. */
+  /** A file in a mark; a folder has the bytes of all files in it, however deep. */
   static String file(Path path) {
     return line(path, Integer.MAX_VALUE);
   }

@@ -287,7 +287,7 @@ public final class RunFolder implements AutoCloseable {
 
   /**
    * Says that the run was evaluated, maybe on other files than before. Until then its folder names
-   * those of its best checkpoint, so that a run that ends in between begins anew the next time.
+   * the files of the best checkpoint: a run that ends in between begins anew the next time.
    */
   public void evaluated() {
     if (!evaluation.equals(mark.evaluation())) {

@@ -46,7 +46,7 @@ final class RawTimes {
     return TimePart.of(name).map(part -> new Column(part, TimePart.source(name)));
   }
 
-  /** Names that a row may have though they are no columns: those of times. */
+  /** Names of times: a row may have them though they are no columns. */
   List<String> sources() {
     return sources;
   }

@@ -13,11 +13,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.parquet.format.ColumnChunk;
 import org.apache.parquet.format.ColumnMetaData;
 import org.apache.parquet.format.FileMetaData;
 import org.apache.parquet.format.RowGroup;
 import org.apache.parquet.format.SchemaElement;
+import org.jspecify.annotations.Nullable;
 
 /** An open Parquet file: its footer, checked, and reads at any offset. */
 final class ParquetFile implements AutoCloseable {
@@ -31,7 +34,7 @@ final class ParquetFile implements AutoCloseable {
   private final FileChannel channel;
   private final long size;
   private final FileMetaData footer;
-  private final ParquetWriterVersion writer;
+  private final Writer writer;
   private final ParquetSchema schema;
 
   private ParquetFile(Path path, FileChannel channel) throws IOException {
@@ -41,7 +44,7 @@ final class ParquetFile implements AutoCloseable {
     requireWhole();
     try {
       footer = readFooter();
-      writer = ParquetWriterVersion.of(footer.getCreated_by());
+      writer = Writer.of(footer.getCreated_by());
       schema = ParquetSchema.of(footer.getSchema());
       checkRowGroups();
     } catch (DataException e) {
@@ -213,7 +216,7 @@ final class ParquetFile implements AutoCloseable {
     return schema.leaves();
   }
 
-  /** Refuses {@code other} if its columns are not those of this file, in order and in type. */
+  /** Refuses {@code other} if it has other columns than this file, in order or in type. */
   void requireSameColumns(ParquetFile other) {
     List<SchemaElement> own = footer.getSchema();
     List<SchemaElement> others = other.footer.getSchema();
@@ -307,7 +310,7 @@ final class ParquetFile implements AutoCloseable {
   }
 
   /** What wrote the file. */
-  ParquetWriterVersion writer() {
+  Writer writer() {
     return writer;
   }
 
@@ -353,6 +356,43 @@ final class ParquetFile implements AutoCloseable {
       channel.close();
     } catch (IOException e) {
       throw BinaryInput.unreadable(path, e);
+    }
+  }
+
+  /**
+   * What wrote a file, by its own word, such as "parquet-mr version 1.8.0 (build 0fda28af84)". Some
+   * writers had faults that readers know how to read.
+   */
+  record Writer(String application, int major, int minor, int patch) {
+    private static final Pattern TEXT =
+        Pattern.compile(
+            "(\\S+)(?: version (\\d{1,6})(?:\\.(\\d{1,6}))?(?:\\.(\\d{1,6}))?)?.*", Pattern.DOTALL);
+
+    /** The writer that {@code createdBy} names; version 0 where it names none. */
+    static Writer of(@Nullable String createdBy) {
+      Matcher matcher = TEXT.matcher(createdBy == null ? "" : createdBy.strip());
+      return matcher.matches()
+          ? new Writer(
+              matcher.group(1),
+              number(matcher.group(2)),
+              number(matcher.group(3)),
+              number(matcher.group(4)))
+          : new Writer("", 0, 0, 0);
+    }
+
+    private static int number(@Nullable String digits) {
+      return digits == null ? 0 : Integer.parseInt(digits);
+    }
+
+    /** Whether this is {@code application} of a version before the one given. */
+    boolean isBefore(String application, int major, int minor, int patch) {
+      int[] difference = {this.major - major, this.minor - minor, this.patch - patch};
+      for (int part : difference) {
+        if (part != 0) {
+          return part < 0 && this.application.equals(application);
+        }
+      }
+      return false;
     }
   }
 }

@@ -68,14 +68,14 @@ class ParquetWritersTest {
   })
   void writersTellTheirVersions(
       String createdBy, String application, int major, int minor, int patch) {
-    ParquetWriterVersion version = ParquetWriterVersion.of(createdBy);
-    assertThat(version).isEqualTo(new ParquetWriterVersion(application, major, minor, patch));
-    assertThat(ParquetWriterVersion.of(null)).isEqualTo(ParquetWriterVersion.of(""));
+    ParquetFile.Writer version = ParquetFile.Writer.of(createdBy);
+    assertThat(version).isEqualTo(new ParquetFile.Writer(application, major, minor, patch));
+    assertThat(ParquetFile.Writer.of(null)).isEqualTo(ParquetFile.Writer.of(""));
   }
 
   @Test
   void versionsComparePartByPart() {
-    ParquetWriterVersion version = ParquetWriterVersion.of("parquet-mr version 1.10.0");
+    ParquetFile.Writer version = ParquetFile.Writer.of("parquet-mr version 1.10.0");
     assertThat(version.isBefore("parquet-mr", 1, 10, 1)).isTrue();
     assertThat(version.isBefore("parquet-mr", 1, 10, 0)).isFalse();
     assertThat(version.isBefore("parquet-mr", 1, 9, 9)).isFalse();
