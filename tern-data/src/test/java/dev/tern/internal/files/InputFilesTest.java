@@ -129,6 +129,16 @@ final class InputFilesTest {
   }
 
   @Test
+  void starsThatFollowStarsAreOne() {
+    String stars = "*".repeat(70);
+    assertThat(found(Kind.TEXT, "set/part" + stars + "1" + stars))
+        .containsExactly("set/part-1.csv");
+    assertThat(found(Kind.TEXT, stars + "/part-1.csv")).containsExactly("set/part-1.csv");
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> found(Kind.TEXT, "set/" + stars + "..no"));
+  }
+
+  @Test
   void aPatternThatMatchesAFolderAndTheFilesInItNamesEachOnce() {
     List<String> files =
         List.of(
