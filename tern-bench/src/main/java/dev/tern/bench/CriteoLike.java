@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * label. See the head of that script for the formulas.
  */
 public final class CriteoLike {
-  static final int DENSE = 13;
+  public static final int DENSE = 13;
   private static final int DENSE_STREAM = 30;
   private static final int LABEL_STREAM = 31;
   private static final double ALPHA = 1.05;

@@ -5,6 +5,7 @@ import dev.tern.bench.memory.AllocatorBench;
 import dev.tern.bench.memory.BudgetBench;
 import dev.tern.bench.memory.CheckedBench;
 import dev.tern.bench.memory.ResidencyBench;
+import dev.tern.bench.scoring.ScoreBench;
 import dev.tern.bench.tables.CrashBench;
 import dev.tern.bench.tables.RowPolicyBench;
 import dev.tern.bench.tables.SnapshotBench;
@@ -38,6 +39,7 @@ public final class Main {
         case "fuzz" -> FuzzBench.run(rest);
         case "residency" -> ResidencyBench.run(rest);
         case "rows" -> RowPolicyBench.run(rest);
+        case "score" -> ScoreBench.run(rest);
         case "session" -> SessionBench.run(rest);
         case "snapshot" -> SnapshotBench.run(rest);
         case "soak" -> SoakBench.run(rest);
@@ -58,6 +60,7 @@ public final class Main {
           System.out.println("layers  layers of CTR models, forward and backward");
           System.out.println("residency  tensors under a budget that evicts all the time");
           System.out.println("rows  tables that admit and evict, on a Zipf stream");
+          System.out.println("score  rows scored in this process, beside ONNX Runtime");
           System.out.println("session  ops one by one, and gradients in a share of their memory");
           System.out.println("snapshot  checkpoints of a large table, written and read");
           System.out.println("soak  threads that use one table in every way, for minutes");

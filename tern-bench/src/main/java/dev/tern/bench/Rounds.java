@@ -38,12 +38,12 @@ public final class Rounds {
 
   /** One round of the peer: nanoseconds a call. */
   @FunctionalInterface
-  interface PeerRound {
+  public interface PeerRound {
     double nanos();
   }
 
   /** Rounds of {@code work} alone. */
-  Times time(Runnable work) {
+  public Times time(Runnable work) {
     int calls = calls(work);
     List<Double> own = new ArrayList<>();
     for (int round = 0; round < count; round++) {
@@ -53,7 +53,7 @@ public final class Rounds {
   }
 
   /** Rounds of {@code work} and of the peer in turn. */
-  Times time(Runnable work, PeerRound peer) {
+  public Times time(Runnable work, PeerRound peer) {
     peer.nanos();
     int calls = calls(work);
     List<Double> own = new ArrayList<>();

@@ -8,6 +8,7 @@ import dev.tern.cli.table.CheckpointChoice;
 import dev.tern.data.DataReader;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.predict.Predictor;
+import dev.tern.predict.ScoreOptions;
 import dev.tern.train.Metrics;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -64,7 +65,7 @@ final class EvaluateCommand implements Callable<Integer> {
     DataSource source = DataSource.of(config).once();
     List<Path> inputs = DataSource.inputs(data);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        Predictor predictor = Predictor.open(opened, tables);
+        Predictor predictor = Predictor.open(opened, ScoreOptions.DEFAULT.withTables(tables));
         DataReader rows = source.forModel(predictor.encoder()).open(inputs)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =

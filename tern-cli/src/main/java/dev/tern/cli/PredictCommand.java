@@ -12,6 +12,7 @@ import dev.tern.embedding.config.RowFormat;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.text.ScoreWriter;
 import dev.tern.predict.Predictor;
+import dev.tern.predict.ScoreOptions;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -93,7 +94,7 @@ final class PredictCommand implements Callable<Integer> {
     List<Path> files = DataSource.files(inputs);
     out.requireNoInput(files);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        Predictor predictor = Predictor.open(opened, tables);
+        Predictor predictor = Predictor.open(opened, ScoreOptions.DEFAULT.withTables(tables));
         DataReader rows = rows(source(config, predictor), inputs, kept);
         ScoreWriter writer = out.open(keep)) {
       progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));

@@ -10,7 +10,6 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Computes logits of up to a fixed number of rows at a time, in memory of its own. Ids without a
@@ -28,8 +27,17 @@ public final class Scorer implements AutoCloseable {
   private final BatchLookup lookup;
   private final float[] logits;
 
-  /** Makes a scorer for {@code capacity} rows at a time. */
+  /** Makes a scorer for {@code capacity} rows at a time, of a network that may be trained. */
   public Scorer(Network network, int capacity) {
+    this(network, capacity, List.of());
+  }
+
+  /** Makes a scorer of a network whose parameters never change, which is faster. */
+  public static Scorer ofConstant(Network network, int capacity) {
+    return new Scorer(network, capacity, network.variables());
+  }
+
+  private Scorer(Network network, int capacity, List<Variable> constants) {
     this.network = network;
     this.capacity = capacity;
     Shape denseShape = Shape.of(capacity, network.schema().denseDim());
@@ -38,7 +46,7 @@ public final class Scorer implements AutoCloseable {
     denseAddress = dense.memory().address();
     rows = embedded.stream().map(Variable::memory).toList();
     Tensor scores = network.logits(network.features(dense, embedded, Pass.scoring()));
-    computation = Computation.of(network.device(), List.of(scores), Map.of());
+    computation = Computation.withConstants(network.device(), List.of(scores), constants);
     lookup = network.newLookup();
     logits = new float[capacity];
   }

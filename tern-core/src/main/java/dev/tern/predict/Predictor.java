@@ -5,18 +5,14 @@ import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.embedding.config.RowFormat;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
-import dev.tern.model.Scorer;
 import dev.tern.tensor.Device;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 
 /**
  * Scores rows with a trained model inside this process. Thread-safe: each call takes working memory
@@ -30,55 +26,54 @@ import java.util.stream.IntStream;
  * }</pre>
  */
 public final class Predictor implements AutoCloseable {
-  private static final int MAX_ROWS = 256;
-  private static final int[] CAPACITIES = {1, 16, MAX_ROWS};
-
   private final Device device;
   private final FeatureEncoder encoder;
   private final Network network;
-  private final ArrayDeque<Context> pool = new ArrayDeque<>();
-  private volatile boolean closed;
+  private final Contexts contexts;
+  private final SharedCall shared;
 
-  private Predictor(Device device, FeatureEncoder encoder, Network network) {
+  private Predictor(Device device, FeatureEncoder encoder, Network network, int threads) {
     this.device = device;
     this.encoder = encoder;
     this.network = network;
+    contexts = new Contexts(encoder, network, threads);
+    shared = new SharedCall(contexts, threads);
   }
 
   /** Opens a checkpoint of one of Tern's models, or a run's best one. */
   public static Predictor open(Path checkpoint) {
-    return open(checkpoint, RowFormat.STORED);
+    return open(checkpoint, ScoreOptions.DEFAULT);
   }
 
-  /** Opens a checkpoint of one of Tern's models and holds embedding rows in another format. */
-  public static Predictor open(Path checkpoint, RowFormat format) {
-    Checkpoint saved = Checkpoint.open(checkpoint);
-    return open(saved, device -> saved.load(device, format));
+  /** Opens a checkpoint of one of Tern's models, or a run's best one. */
+  public static Predictor open(Path checkpoint, ScoreOptions options) {
+    return open(Checkpoint.open(checkpoint), options);
   }
 
   /**
-   * The model of {@code checkpoint}, one of Tern's, with embedding rows in another format. For who
-   * opened the checkpoint already: opening reads and checks all its files.
+   * The model of {@code checkpoint}, one of Tern's. For who opened the checkpoint already: opening
+   * reads and checks all its files.
    */
-  public static Predictor open(Checkpoint checkpoint, RowFormat format) {
-    return open(checkpoint, device -> checkpoint.load(device, format));
+  public static Predictor open(Checkpoint checkpoint, ScoreOptions options) {
+    return open(checkpoint, device -> checkpoint.load(device, options.tables()), options);
   }
 
   /** Opens a checkpoint of a model of one's own. */
   public static Predictor open(Path checkpoint, Model.Factory factory) {
-    return open(checkpoint, factory, RowFormat.STORED);
+    return open(checkpoint, factory, ScoreOptions.DEFAULT);
   }
 
-  /** Opens a checkpoint of a model of one's own and holds embedding rows in another format. */
-  public static Predictor open(Path checkpoint, Model.Factory factory, RowFormat format) {
+  /** Opens a checkpoint of a model of one's own. */
+  public static Predictor open(Path checkpoint, Model.Factory factory, ScoreOptions options) {
     Checkpoint saved = Checkpoint.open(checkpoint);
-    return open(saved, device -> saved.load(device, factory, format));
+    return open(saved, device -> saved.load(device, factory, options.tables()), options);
   }
 
-  private static Predictor open(Checkpoint saved, Function<Device, Network> load) {
+  private static Predictor open(
+      Checkpoint saved, Function<Device, Network> load, ScoreOptions options) {
     Device device = Device.cpu(1, Long.MAX_VALUE);
     try {
-      return new Predictor(device, saved.encoder(), load.apply(device));
+      return new Predictor(device, saved.encoder(), load.apply(device), options.threads());
     } catch (RuntimeException | Error e) {
       device.close();
       throw e;
@@ -106,14 +101,11 @@ public final class Predictor implements AutoCloseable {
    * where a number is so huge that the model overflows.
    */
   public float score(Map<String, ?> row) {
-    Context context = take();
+    Context context = contexts.take();
     try {
-      context.raw.clear();
-      encoder.addRow(row, context.raw);
-      context.logits(context.single, 0);
-      return Pointwise.sigmoid(context.single[0]);
+      return Pointwise.sigmoid(context.logit(row));
     } finally {
-      give(context);
+      contexts.give(context);
     }
   }
 
@@ -170,73 +162,20 @@ public final class Predictor implements AutoCloseable {
       throw new IllegalArgumentException(
           "score: got room for %s results, expected %s".formatted(target.length, rows.size()));
     }
-    Context context = take();
-    try {
-      for (int from = 0; from < rows.size(); from += MAX_ROWS) {
-        context.raw.clear();
-        context.raw.appendRows(rows, from, Math.min(from + MAX_ROWS, rows.size()));
-        context.logits(target, from);
-        if (counts.isPresent()) {
-          context.count(counts.get());
-        }
-      }
-    } finally {
-      give(context);
+    if (!shared.logits(rows, target, counts)) {
+      contexts.logits(rows, 0, rows.size(), target, counts);
     }
-  }
-
-  private Context take() {
-    if (closed) {
-      throw new IllegalStateException("predictor: got a call after close; open a new one");
-    }
-    Context context;
-    // A lock, as a concurrent queue would allocate an object for each call.
-    synchronized (pool) {
-      context = pool.pollFirst();
-    }
-    return context == null ? new Context() : context;
-  }
-
-  private void give(Context context) {
-    synchronized (pool) {
-      pool.addFirst(context);
+    if (counts.isPresent()) {
+      counts.get().add(rows);
     }
   }
 
   /** Frees the model; no call may be under way. */
   @Override
   public void close() {
-    closed = true;
+    contexts.close();
+    shared.close();
     network.close();
     device.close();
-  }
-
-  /** Working memory of one call at a time. */
-  private final class Context {
-    final Batch raw = new Batch(encoder.rawSchema(), 1);
-    final float[] single = new float[1];
-    private final Batch encoded = new Batch(encoder.schema(), 1);
-    private final Scorer[] scorers =
-        IntStream.of(CAPACITIES).mapToObj(rows -> new Scorer(network, rows)).toArray(Scorer[]::new);
-
-    /** Adds the rows scored last to {@code counts}. */
-    void count(ColumnCounts counts) {
-      counts.add(raw);
-      scorer(encoded.size()).forEachUnknown(counts::addUnknown);
-    }
-
-    /** Writes the logits of the rows of {@link #raw} to {@code target} from index {@code at}. */
-    void logits(float[] target, int at) {
-      encoder.apply(raw, encoded);
-      scorer(encoded.size()).logits(encoded, target, at);
-    }
-
-    private Scorer scorer(int rows) {
-      int fitting = 0;
-      while (CAPACITIES[fitting] < rows) {
-        fitting++;
-      }
-      return scorers[fitting];
-    }
   }
 }

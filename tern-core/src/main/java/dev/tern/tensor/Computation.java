@@ -2,6 +2,7 @@ package dev.tern.tensor;
 
 import dev.tern.base.DType;
 import dev.tern.internal.ir.Program;
+import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
@@ -11,9 +12,12 @@ import dev.tern.internal.runtime.Execution;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Tensors that are planned and fused once and computed many times, in memory of their own. Each
@@ -41,6 +45,22 @@ public final class Computation implements AutoCloseable {
    */
   public static Computation of(Device device, List<Tensor> outputs, Map<Variable, Tensor> updates) {
     return of(device, outputs, updates, PlanSearch.QUICK);
+  }
+
+  /**
+   * Plans a computation of {@code outputs} for which the content of some variables never changes
+   * from here on. Products read these from copies in an order that is faster to read, which all
+   * computations of the device share and which stay in its memory until it closes. The results are
+   * the same bits.
+   */
+  public static Computation withConstants(
+      Device device, List<Tensor> outputs, Collection<Variable> constants) {
+    Set<Buffer> fixed = constants.stream().map(Variable::buffer).collect(Collectors.toSet());
+    Program program = Program.of(outputs.stream().map(Tensor::node).toList(), List.of());
+    return new Computation(
+        device,
+        device.engine().bind(program, PlanSearch.QUICK.finder(), fixed),
+        List.copyOf(outputs));
   }
 
   /**

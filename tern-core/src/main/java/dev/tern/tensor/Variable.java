@@ -4,6 +4,7 @@ import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
+import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.runtime.Engine;
 import java.lang.foreign.MemorySegment;
@@ -77,13 +78,17 @@ public final class Variable implements AutoCloseable {
       throw new IllegalStateException(
           name + ": got a closed variable, expected an open one; close it after its last user");
     }
-    return ((Op.Leaf) tensor.node().op()).buffer().address();
+    return buffer().address();
+  }
+
+  Buffer buffer() {
+    return ((Op.Leaf) tensor.node().op()).buffer();
   }
 
   /** The address; returns when no session needs the old content. */
   long addressToWrite() {
     long address = address();
-    Engine.beforeWrite(((Op.Leaf) tensor.node().op()).buffer());
+    Engine.beforeWrite(buffer());
     return address;
   }
 

@@ -162,7 +162,7 @@ final class PredictorTest {
       for (int i = 0; i < HELD.size(); i += 7) {
         assertThat(predictor.score(row(HELD, i))).as("row %d", i).isEqualTo(expected[i]);
       }
-      for (int count : new int[] {0, 1, 2, 15, 16, 17, 255, 256, 257}) {
+      for (int count : new int[] {0, 1, 2, 5, 16, 17, 61, 257, 258, 259}) {
         Batch first = new Batch(SCHEMA, Math.max(1, count));
         first.appendRows(HELD, 0, count);
         assertThat(predictor.score(first)).isEqualTo(Arrays.copyOf(expected, count));
@@ -185,7 +185,8 @@ final class PredictorTest {
       trainer.save(checkpoint);
     }
     try (Predictor stored = Predictor.open(checkpoint);
-        Predictor narrow = Predictor.open(checkpoint, RowFormat.INT8)) {
+        Predictor narrow =
+            Predictor.open(checkpoint, ScoreOptions.DEFAULT.withTables(RowFormat.INT8))) {
       assertThat(narrow.tableBytes()).isPositive().isLessThan(stored.tableBytes() / 2);
       float[] expected = stored.score(HELD);
       float[] scores = narrow.score(HELD);

@@ -26,6 +26,7 @@ import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
+import dev.tern.predict.ScoreOptions;
 import dev.tern.tensor.Device;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -185,7 +186,8 @@ final class BucketTrainingTest {
   @EnumSource(RowFormat.class)
   void anIdNeverMetScoresAsItsBucketDoes(RowFormat format) {
     Path checkpoint = trained(options(COUNTED), 1);
-    try (Predictor predictor = Predictor.open(checkpoint, format)) {
+    try (Predictor predictor =
+        Predictor.open(checkpoint, ScoreOptions.DEFAULT.withTables(format))) {
       float[] scores = new float[200];
       Batch rows = new Batch(ROWS.schema(), 200);
       for (int i = 0; i < 200; i++) {

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -40,6 +41,12 @@ public final class FeatureEncoder {
   private final Optional<Reading> reading;
   private final RawRow rawRow;
 
+  /**
+   * The schema of rows that had the columns of {@link #rawSchema} last: comparing names for each
+   * piece of a batch would make garbage.
+   */
+  private volatile Schema fitting;
+
   FeatureEncoder(
       Schema rawSchema,
       List<NumberEncoding> dense,
@@ -56,6 +63,7 @@ public final class FeatureEncoder {
     schema = encodedSchema(rawSchema, numbers);
     requireSameEncodings();
     reading = Optional.empty();
+    fitting = rawSchema;
     rawRow = new RawRow(rawSchema, this.slots, Optional.empty());
   }
 
@@ -69,6 +77,7 @@ public final class FeatureEncoder {
     slots = other.slots;
     numbers = other.numbers;
     vocabularies = other.vocabularies;
+    fitting = rawSchema;
     rawRow = new RawRow(rawSchema, slots, RawFields.of(rawSchema, reading));
   }
 
@@ -315,27 +324,33 @@ public final class FeatureEncoder {
    * @throws DataException if a dense number is infinite
    */
   public void apply(Batch raw, Batch encoded) {
-    requireFits(raw);
+    apply(raw, 0, raw.size(), encoded);
+  }
+
+  /** As {@link #apply(Batch, Batch)} for rows {@code [first, end)} of {@code raw}. */
+  public void apply(Batch raw, int first, int end, Batch encoded) {
+    Objects.checkFromToIndex(first, end, raw.size());
+    requireFits(raw, first, end);
     requireEncoded(encoded.schema());
-    int rows = raw.size();
+    int rows = end - first;
     encoded.clear();
     encoded.resize(rows);
-    int labels = rows * schema.labelDim();
-    if (raw.schema().labelDim() == schema.labelDim()) {
-      System.arraycopy(raw.labels(), 0, encoded.labels(), 0, labels);
+    int labels = schema.labelDim();
+    if (raw.schema().labelDim() == labels) {
+      System.arraycopy(raw.labels(), first * labels, encoded.labels(), 0, rows * labels);
     } else {
-      Arrays.fill(encoded.labels(), 0, labels, Float.NaN);
+      Arrays.fill(encoded.labels(), 0, rows * labels, Float.NaN);
     }
     int column = 0;
     int slot = slots.size();
     for (int f = 0; f < numbers.length; f++) {
       switch (numbers[f]) {
-        case NumberFeature.Scale scale -> scale(raw, f, scale, encoded, column++);
-        case NumberFeature.Buckets buckets -> bucketize(raw, f, buckets, encoded, slot++);
+        case NumberFeature.Scale scale -> scale(raw, first, f, scale, encoded, column++);
+        case NumberFeature.Buckets buckets -> bucketize(raw, first, f, buckets, encoded, slot++);
       }
     }
     for (int s = 0; s < slots.size(); s++) {
-      encodeSlot(raw, s, encoded);
+      encodeSlot(raw, first, s, encoded);
     }
   }
 
@@ -347,23 +362,25 @@ public final class FeatureEncoder {
    * @throws DataException if a row has too many ids
    */
   public void requireFits(Batch rows) {
+    requireFits(rows, 0, rows.size());
+  }
+
+  private void requireFits(Batch rows, int first, int end) {
     Schema got = rows.schema();
     if (got == rawSchema) {
       return;
     }
-    boolean labels = got.labelDim() == 0 || got.labelDim() == rawSchema.labelDim();
-    if (!labels
-        || !got.dense().equals(rawSchema.dense())
-        || !got.slotNames().equals(rawSchema.slotNames())) {
+    if (got != fitting && !hasColumns(got)) {
       throw new IllegalArgumentException(
           ("rows: got %s, expected the columns of training, %s; give rows of the same columns, or"
                   + " the checkpoint of a model of these")
               .formatted(columns(got), columns(rawSchema)));
     }
+    fitting = got;
     for (int s = 0; s < got.slotCount(); s++) {
       Slot slot = rawSchema.slots().get(s);
       if (slot.hotness() > 0 && got.slots().get(s).hotness() != slot.hotness()) {
-        requireHotness(rows, s, slot);
+        requireHotness(rows, first, end, s, slot);
       }
       if (got.slots().get(s).weighted() != slot.weighted()) {
         throw new IllegalArgumentException(
@@ -376,9 +393,15 @@ public final class FeatureEncoder {
     }
   }
 
-  private static void requireHotness(Batch rows, int s, Slot slot) {
+  private boolean hasColumns(Schema got) {
+    return (got.labelDim() == 0 || got.labelDim() == rawSchema.labelDim())
+        && got.dense().equals(rawSchema.dense())
+        && got.slotNames().equals(rawSchema.slotNames());
+  }
+
+  private static void requireHotness(Batch rows, int first, int end, int s, Slot slot) {
     int[] offsets = rows.offsets(s);
-    for (int row = 0; row < rows.size(); row++) {
+    for (int row = first; row < end; row++) {
       int count = offsets[row + 1] - offsets[row];
       if (count > slot.hotness()) {
         throw new DataException(
@@ -400,26 +423,28 @@ public final class FeatureEncoder {
     }
   }
 
-  private void scale(Batch raw, int f, NumberFeature.Scale scale, Batch encoded, int column) {
+  private void scale(
+      Batch raw, int first, int f, NumberFeature.Scale scale, Batch encoded, int column) {
     float[] in = raw.dense();
     float[] out = encoded.dense();
     int inDim = rawSchema.denseDim();
     int outDim = schema.denseDim();
-    for (int row = 0; row < raw.size(); row++) {
-      float x = in[row * inDim + f];
-      out[row * outDim + column] = present(x, f, row) ? scale.apply(x) : scale.fill();
+    for (int row = 0; row < encoded.size(); row++) {
+      float x = in[(first + row) * inDim + f];
+      out[row * outDim + column] = present(x, f, first + row) ? scale.apply(x) : scale.fill();
     }
   }
 
-  private void bucketize(Batch raw, int f, NumberFeature.Buckets buckets, Batch encoded, int slot) {
+  private void bucketize(
+      Batch raw, int first, int f, NumberFeature.Buckets buckets, Batch encoded, int slot) {
     float[] in = raw.dense();
     int inDim = rawSchema.denseDim();
-    int rows = raw.size();
+    int rows = encoded.size();
     long[] ids = encoded.ensureIds(slot, rows);
     int[] offsets = encoded.offsets(slot);
     for (int row = 0; row < rows; row++) {
-      float x = in[row * inDim + f];
-      ids[row] = present(x, f, row) ? buckets.bucket(x) : 0;
+      float x = in[(first + row) * inDim + f];
+      ids[row] = present(x, f, first + row) ? buckets.bucket(x) : 0;
       offsets[row + 1] = row + 1;
     }
   }
@@ -438,84 +463,25 @@ public final class FeatureEncoder {
             + " it is missing");
   }
 
-  private void encodeSlot(Batch raw, int slot, Batch encoded) {
+  private void encodeSlot(Batch raw, int first, int slot, Batch encoded) {
     switch (slots.get(slot)) {
-      case IdEncoding.Verbatim _ -> copyIds(raw, slot, false, encoded);
+      case IdEncoding.Verbatim _ -> SlotCopy.ids(raw, first, slot, false, encoded);
       case IdEncoding.Vocabulary _ -> {
         Vocabulary vocabulary = vocabularies[slot];
-        int count = copyIds(raw, slot, true, encoded);
+        int count = SlotCopy.ids(raw, first, slot, true, encoded);
         long[] ids = encoded.ids(slot);
         for (int i = 0; i < count; i++) {
           ids[i] = vocabulary.indexOf(ids[i]);
         }
-        setMissing(raw, slot, 0, encoded);
+        SlotCopy.setMissing(raw, first, slot, 0, encoded);
       }
       case IdEncoding.Hashed(_, long buckets) -> {
-        int count = copyIds(raw, slot, true, encoded);
+        int count = SlotCopy.ids(raw, first, slot, true, encoded);
         long[] ids = encoded.ids(slot);
         for (int i = 0; i < count; i++) {
           ids[i] = SplitMix64.bounded(ids[i], buckets);
         }
-        setMissing(raw, slot, SplitMix64.bounded(TextHash.EMPTY, buckets), encoded);
-      }
-    }
-  }
-
-  /**
-   * Copies ids and offsets. With {@code fill}, a row without an id in a one-hot slot gets a place.
-   */
-  private int copyIds(Batch raw, int slot, boolean fill, Batch encoded) {
-    int rows = raw.size();
-    int count = raw.idCount(slot);
-    int[] in = raw.offsets(slot);
-    int[] out = encoded.offsets(slot);
-    if (!fill || rawSchema.slots().get(slot).hotness() != 1) {
-      System.arraycopy(raw.ids(slot), 0, encoded.ensureIds(slot, count), 0, count);
-      System.arraycopy(in, 0, out, 0, rows + 1);
-      copyWeights(raw, slot, encoded);
-      return count;
-    }
-    long[] source = raw.ids(slot);
-    long[] ids = encoded.ensureIds(slot, Math.addExact(count, rows));
-    int end = 0;
-    for (int row = 0; row < rows; row++) {
-      for (int i = in[row]; i < in[row + 1]; i++) {
-        ids[end++] = source[i];
-      }
-      end += in[row] == in[row + 1] ? 1 : 0;
-      out[row + 1] = end;
-    }
-    copyWeights(raw, slot, encoded);
-    return end;
-  }
-
-  /** Copies the weights of a slot that has some; 1 in the place of a row without an id. */
-  private static void copyWeights(Batch raw, int slot, Batch encoded) {
-    if (!raw.schema().slots().get(slot).weighted()) {
-      return;
-    }
-    int[] in = raw.offsets(slot);
-    int[] out = encoded.offsets(slot);
-    float[] weights = encoded.ensureWeights(slot, out[raw.size()]);
-    for (int row = 0; row < raw.size(); row++) {
-      int count = in[row + 1] - in[row];
-      Arrays.fill(weights, out[row], out[row + 1], 1);
-      System.arraycopy(raw.weights(slot), in[row], weights, out[row], count);
-    }
-  }
-
-  /** Sets the ids of the rows that had none and got a place. */
-  private void setMissing(Batch raw, int slot, long missing, Batch encoded) {
-    int rows = raw.size();
-    int[] in = raw.offsets(slot);
-    int[] out = encoded.offsets(slot);
-    if (out[rows] == in[rows]) {
-      return;
-    }
-    long[] ids = encoded.ids(slot);
-    for (int row = 0; row < rows; row++) {
-      if (in[row] == in[row + 1]) {
-        ids[out[row]] = missing;
+        SlotCopy.setMissing(raw, first, slot, SplitMix64.bounded(TextHash.EMPTY, buckets), encoded);
       }
     }
   }

@@ -23,6 +23,7 @@ import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
@@ -42,6 +43,7 @@ public final class Engine implements AutoCloseable {
   private final long stepBudget;
   private volatile boolean closed;
   private final PlanCache plans;
+  private final PackedConstants constants;
 
   /** Open sessions that compute with this engine or read its memory. */
   private final List<PendingReads> readers = new CopyOnWriteArrayList<>();
@@ -62,6 +64,7 @@ public final class Engine implements AutoCloseable {
     workers = Workers.of(threads);
     plans = new PlanCache(threads);
     allocator = Allocator.of(budget);
+    constants = new PackedConstants(allocator);
     this.stepBudget = stepBudget;
     MatMul.prepare();
   }
@@ -206,7 +209,15 @@ public final class Engine implements AutoCloseable {
 
   /** Binds a program to memory within the budget for one computation. */
   public Bound bind(Program program, ScheduleFinder finder) {
-    return bind(program, stepBudget, finder);
+    return bind(program, stepBudget, finder, Set.of());
+  }
+
+  /**
+   * The same for a program of which some leaves never change. Products read them from packed
+   * copies, which stay in memory until this engine closes.
+   */
+  public Bound bind(Program program, ScheduleFinder finder, Set<Buffer> constants) {
+    return bind(program, stepBudget, finder, constants);
   }
 
   /**
@@ -218,6 +229,10 @@ public final class Engine implements AutoCloseable {
    * @throws OutOfBudgetException when one of its steps alone takes more than there is
    */
   public Bound bind(Program program, long limit, ScheduleFinder finder) {
+    return bind(program, limit, finder, Set.of());
+  }
+
+  private Bound bind(Program program, long limit, ScheduleFinder finder, Set<Buffer> fixed) {
     requireOpen("bind");
     Plan whole = plans.plan(program, Long.MAX_VALUE, Long.MAX_VALUE, ScheduleFinder.QUICK);
     List<Optional<CompiledKernel>> kernels = Execution.kernels(whole);
@@ -240,7 +255,7 @@ public final class Engine implements AutoCloseable {
     long bytes = scratch + Execution.scratchBytes(plan, workers.threads());
     long memory = allocator.allocate(bytes, "activations");
     Execution.Addresses at = new Execution.Addresses(addresses, memory, memory + scratch, 0);
-    Execution execution = new Execution(plan, kernels, workers, at);
+    Execution execution = new Execution(plan, kernels, workers, at, constants.of(fixed));
     Sizes sizes = new Sizes(bytes, room, whole.arenaBytes() + lanes);
     return new Bound(execution, program, this, memory, sizes);
   }

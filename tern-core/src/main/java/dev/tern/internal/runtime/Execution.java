@@ -40,6 +40,7 @@ public final class Execution {
   private final Plan plan;
   private final List<Optional<CompiledKernel>> kernels;
   private final Workers workers;
+  private final PackedConstants.Lookup constants;
   private final long[] storages;
   private final List<Runnable> steps = new ArrayList<>();
   private final long[] nanos;
@@ -61,6 +62,16 @@ public final class Execution {
 
   public Execution(
       Plan plan, List<Optional<CompiledKernel>> kernels, Workers workers, Addresses at) {
+    this(plan, kernels, workers, at, PackedConstants.Lookup.NONE);
+  }
+
+  Execution(
+      Plan plan,
+      List<Optional<CompiledKernel>> kernels,
+      Workers workers,
+      Addresses at,
+      PackedConstants.Lookup constants) {
+    this.constants = constants;
     this.plan = plan;
     this.kernels = kernels;
     this.workers = workers;
@@ -348,7 +359,8 @@ public final class Execution {
               epilogue);
       return () -> products.run(a, b, c);
     }
-    MatMul product = new MatMul(workers, spec, scratch, epilogue);
+    long packedB = size.batch() == 1 ? constants.find(spec, b) : 0;
+    MatMul product = new MatMul(workers, spec, scratch, epilogue, packedB);
     return () -> {
       for (int i = 0; i < size.batch(); i++) {
         product.run(a + 4L * i * aStrides[0], b + 4L * i * bStrides[0], c + 4L * i * cStrides[0]);

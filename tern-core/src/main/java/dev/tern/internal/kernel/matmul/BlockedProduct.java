@@ -90,6 +90,10 @@ final class BlockedProduct {
   private final int k;
   private final long ownBytes;
   private final boolean packB;
+
+  /** The packed panels of all slabs, one slab after another; 0 where each run packs B. */
+  private final long panelsAt;
+
   private final boolean packA;
 
   /** Whether the last columns of C are at most half a tile, computed from rows of A in place. */
@@ -134,6 +138,16 @@ final class BlockedProduct {
    *     dense; if the epilogue is not on C, the product must be {@link #isOneSlab}
    */
   BlockedProduct(ProductSpec spec, Workers workers, Epilogue epilogue) {
+    this(spec, workers, epilogue, 0);
+  }
+
+  /**
+   * A product with a B that never changes.
+   *
+   * @param panelsAt address of what {@link #packPanels} wrote
+   */
+  BlockedProduct(ProductSpec spec, Workers workers, Epilogue epilogue, long panelsAt) {
+    this.panelsAt = panelsAt;
     this.spec = spec;
     this.workers = workers;
     this.epilogue = epilogue;
@@ -148,7 +162,7 @@ final class BlockedProduct {
     panelsOfB = new Packing(bColumn, bStep, width);
     rowOfA = new Packing(aRow, aStep, 1);
     ownBytes = ownBytes(spec.m(), k, width);
-    packB = bColumn != 4 || (strips(spec.m()) > FEW_STRIPS && k > FEW_TERMS);
+    packB = panelsAt != 0 || bColumn != 4 || (strips(spec.m()) > FEW_STRIPS && k > FEW_TERMS);
     int left = spec.m() % ROWS;
     lone = !packB && k <= FEW_TERMS && left <= FEW_ROWS && epilogue.pieces() == 0 ? left : 0;
     m = spec.m() - lone;
@@ -234,16 +248,49 @@ final class BlockedProduct {
     a = toA;
     b = toB;
     c = toC;
-    slab = scratch;
+    slab = panelsAt == 0 ? scratch : panelsAt;
     own = scratch + slabBytes(spec.m(), n, k, width);
     for (column = 0; column < n; column = columnEnd) {
       columnEnd = Math.min(n, column + SLAB_COLUMNS);
       int terms = slabTerms(spec.m(), n, panels(columnEnd - column) * width);
       for (term = 0; term < k; term = termEnd) {
         termEnd = Math.min(k, term + terms);
-        slab(threads);
+        cutSlab();
+        if (panelsAt == 0) {
+          packSlab(threads);
+        }
+        rowsOfSlab(threads);
+        slab += panelsAt == 0 ? 0 : slabBytes();
       }
     }
+  }
+
+  /** The order in which {@link #packPanels} packs B. */
+  PackedOrder packedOrder() {
+    int panels = panels(n / SLAB_COLUMNS * SLAB_COLUMNS) + panels(n % SLAB_COLUMNS);
+    int terms = slabTerms(spec.m(), n, panels(Math.min(n, SLAB_COLUMNS)) * width);
+    return new PackedOrder(n, k, spec.brs(), spec.bcs(), terms, 4L * width * panels * k);
+  }
+
+  /** Packs all of B for products of this {@link #packedOrder}, which are made with {@code to}. */
+  void packPanels(TileKernel tiles, long addressB, long to) {
+    kernel = tiles;
+    b = addressB;
+    slab = to;
+    for (column = 0; column < n; column = columnEnd) {
+      columnEnd = Math.min(n, column + SLAB_COLUMNS);
+      int terms = slabTerms(spec.m(), n, panels(columnEnd - column) * width);
+      for (term = 0; term < k; term = termEnd) {
+        termEnd = Math.min(k, term + terms);
+        cutSlab();
+        packSlab(1);
+        slab += slabBytes();
+      }
+    }
+  }
+
+  private long slabBytes() {
+    return 4L * width * panels(columnEnd - column) * (termEnd - term);
   }
 
   /** Terms of a slab with {@code packed} columns. */
@@ -252,13 +299,16 @@ final class BlockedProduct {
     return Math.max(DEPTH, most / packed / DEPTH * DEPTH);
   }
 
-  private void slab(int threads) {
+  private void cutSlab() {
     int length = termEnd - term;
     int blocks = (length + DEPTH - 1) / DEPTH;
     depth = (length + blocks - 1) / blocks + 3 & -4;
-    blocks = (length + depth - 1) / depth;
     groups = (panels(columnEnd - column) + PANELS - 1) / PANELS;
-    int tasks = blocks * groups;
+  }
+
+  private void packSlab(int threads) {
+    int length = termEnd - term;
+    int tasks = (length + depth - 1) / depth * groups;
     boolean shared = threads > 1 && (long) length * (columnEnd - column) >= WORTH_SHARING_PACKING;
     if (shared) {
       workers.run(tasks, packing);
@@ -267,6 +317,9 @@ final class BlockedProduct {
         packTask(index, 0);
       }
     }
+  }
+
+  private void rowsOfSlab(int threads) {
     if (threads == 1) {
       chunks = Math.max(1, epilogue.pieces());
       for (int chunk = 0; chunk < chunks; chunk++) {

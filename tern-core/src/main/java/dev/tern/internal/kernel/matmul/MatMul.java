@@ -2,6 +2,7 @@ package dev.tern.internal.kernel.matmul;
 
 import dev.tern.base.Workers;
 import dev.tern.internal.memory.Memory;
+import java.util.Optional;
 
 /**
  * A product of F32 matrices, {@code C = A B} or {@code C += A B}, of fixed sizes and strides. It
@@ -37,12 +38,21 @@ public final class MatMul {
    *     allows another
    */
   public MatMul(Workers workers, ProductSpec spec, long scratch, Epilogue epilogue) {
-    this.spec = spec;
-    this.scratch = scratch;
-    form = form(workers, epilogue);
+    this(workers, spec, scratch, epilogue, 0);
   }
 
-  private Form form(Workers workers, Epilogue epilogue) {
+  /**
+   * A product with a B that never changes.
+   *
+   * @param packedB where {@link #pack} packed it; 0 where it did not
+   */
+  public MatMul(Workers workers, ProductSpec spec, long scratch, Epilogue epilogue, long packedB) {
+    this.spec = spec;
+    this.scratch = scratch;
+    form = form(workers, epilogue, packedB);
+  }
+
+  private Form form(Workers workers, Epilogue epilogue, long packedB) {
     int m = spec.m();
     int n = spec.n();
     int k = spec.k();
@@ -67,7 +77,7 @@ public final class MatMul {
     if (spec.ldc() == n && SplitProduct.pays(m, n, k)) {
       return new SplitProduct(spec, workers, scratch)::run;
     }
-    BlockedProduct product = new BlockedProduct(spec, workers, epilogue);
+    BlockedProduct product = new BlockedProduct(spec, workers, epilogue, packedB);
     return (kernel, a, b, c) -> product.run(kernel, a, b, c, scratch);
   }
 
@@ -100,6 +110,30 @@ public final class MatMul {
   /** Whether a product of these sizes, with a dense C, is a {@link BlockedProduct}. */
   static boolean isBlocked(int m, int n, int k) {
     return m > 1 && n > 1 && k > 1 && !SplitProduct.pays(m, n, k);
+  }
+
+  /**
+   * The order in which a product reads a packed B; empty where it reads B in place, or packs it in
+   * parts of its own.
+   */
+  public static Optional<PackedOrder> packedOrder(ProductSpec spec) {
+    return isBlocked(spec.m(), spec.n(), spec.k())
+        ? Optional.of(alone(spec).packedOrder())
+        : Optional.empty();
+  }
+
+  /**
+   * Packs the B of products of one {@link #packedOrder} once and for all.
+   *
+   * @param b address of B
+   * @param to address of {@link PackedOrder#bytes} bytes, 64-byte aligned
+   */
+  public static void pack(ProductSpec spec, long b, long to) {
+    alone(spec).packPanels(TileKernels.active(), b, to);
+  }
+
+  private static BlockedProduct alone(ProductSpec spec) {
+    return new BlockedProduct(spec, Workers.of(1), Epilogue.NONE);
   }
 
   /** Starts to make vector code ready, which takes a second or two. */

@@ -1,0 +1,97 @@
+package dev.tern.predict;
+
+import dev.tern.data.Batch;
+import dev.tern.data.encode.ColumnCounts;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.model.Network;
+import java.util.ArrayDeque;
+import java.util.Optional;
+
+/**
+ * The contexts of a predictor, made when first needed. There are as many as threads can compute at
+ * once, and no more: further callers wait for their turn, which costs less than memory for each of
+ * them would.
+ */
+final class Contexts {
+  private final FeatureEncoder encoder;
+  private final Network network;
+  private final ArrayDeque<Context> free = new ArrayDeque<>();
+  private int left;
+  private boolean closed;
+
+  /**
+   * @param threads that one call may have
+   */
+  Contexts(FeatureEncoder encoder, Network network, int threads) {
+    this.encoder = encoder;
+    this.network = network;
+    left = Math.max(threads, Runtime.getRuntime().availableProcessors());
+  }
+
+  /**
+   * A context of one's own until {@link #give}. An interrupt does not end the wait, but is kept.
+   */
+  Context take() {
+    // A lock, as a concurrent queue would allocate an object for each call.
+    synchronized (this) {
+      boolean interrupted = false;
+      while (free.isEmpty() && left == 0 && !closed) {
+        try {
+          wait();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+      if (closed) {
+        throw new IllegalStateException("predictor: got a call after close; open a new one");
+      }
+      if (!free.isEmpty()) {
+        return free.pollFirst();
+      }
+      left--;
+    }
+    try {
+      return new Context(encoder, network);
+    } catch (RuntimeException | Error e) {
+      lost();
+      throw e;
+    }
+  }
+
+  private synchronized void lost() {
+    left++;
+    notify();
+  }
+
+  synchronized void give(Context context) {
+    free.addFirst(context);
+    notify();
+  }
+
+  /**
+   * Writes the logits of rows {@code [from, to)} to the same places of {@code target}, and adds
+   * their unknown values to {@code counts}.
+   */
+  void logits(Batch rows, int from, int to, float[] target, Optional<ColumnCounts> counts) {
+    Context context = take();
+    try {
+      for (int at = from; at < to; at += Context.MOST_ROWS) {
+        context.logits(rows, at, Math.min(to, at + Context.MOST_ROWS), target);
+        if (counts.isPresent()) {
+          context.countUnknown(counts.get());
+        }
+      }
+    } finally {
+      give(context);
+    }
+  }
+
+  /** Calls from here on are refused. */
+  synchronized void close() {
+    closed = true;
+    notifyAll();
+  }
+}

@@ -1,0 +1,79 @@
+package dev.tern.predict;
+
+import dev.tern.base.Workers;
+import dev.tern.data.Batch;
+import dev.tern.data.encode.ColumnCounts;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Threads that share the rows of one call at a time. A row has the same score whoever computes it
+ * and with whatever other rows.
+ */
+final class SharedCall implements AutoCloseable {
+  /** Fewest rows of a thread for which waking it pays. */
+  private static final int WORTH_SHARING = 24;
+
+  private static final float[] NOTHING = {};
+
+  private final Contexts contexts;
+  private final Workers workers;
+  private final AtomicBoolean busy = new AtomicBoolean();
+  private final Workers.Task task = (index, worker) -> piece(index);
+
+  // The call at hand.
+  private @Nullable Batch rows;
+  private float[] target = NOTHING;
+  private Optional<ColumnCounts> counts = Optional.empty();
+  private int pieces;
+
+  SharedCall(Contexts contexts, int threads) {
+    this.contexts = contexts;
+    workers = Workers.of(threads);
+  }
+
+  /**
+   * Writes the logits of all rows; false where the caller should do it alone, as rows are few or
+   * another call has the threads.
+   */
+  boolean logits(Batch batch, float[] logits, Optional<ColumnCounts> unknown) {
+    int size = batch.size();
+    int threads = Math.min(workers.threads(), size / WORTH_SHARING);
+    if (threads < 2 || !busy.compareAndSet(false, true)) {
+      return false;
+    }
+    try {
+      rows = batch;
+      target = logits;
+      counts = unknown;
+      // As many for each thread, and each small enough for one run of a model.
+      int each = (size + threads - 1) / threads;
+      pieces = threads * ((each + Context.MOST_ROWS - 1) / Context.MOST_ROWS);
+      workers.run(pieces, task);
+      return true;
+    } finally {
+      rows = null;
+      counts = Optional.empty();
+      target = NOTHING;
+      busy.set(false);
+    }
+  }
+
+  private void piece(int index) {
+    Batch all = rows;
+    if (all != null) {
+      int from = start(all.size(), index);
+      contexts.logits(all, from, start(all.size(), index + 1), target, counts);
+    }
+  }
+
+  private int start(int size, int index) {
+    return (int) ((long) size * index / pieces);
+  }
+
+  @Override
+  public void close() {
+    workers.close();
+  }
+}
