@@ -144,7 +144,7 @@ final class BlockedProduct {
   /**
    * A product with a B that never changes.
    *
-   * @param panelsAt address of what {@link #packPanels} wrote
+   * @param panelsAt where {@link #packPanels} writes its panels, once for all runs
    */
   BlockedProduct(ProductSpec spec, Workers workers, Epilogue epilogue, long panelsAt) {
     this.panelsAt = panelsAt;
@@ -272,11 +272,11 @@ final class BlockedProduct {
     return new PackedOrder(n, k, spec.brs(), spec.bcs(), terms, 4L * width * panels * k);
   }
 
-  /** Packs all of B for products of this {@link #packedOrder}, which are made with {@code to}. */
-  void packPanels(TileKernel tiles, long addressB, long to) {
+  /** Packs all of B, for all products of this {@link #packedOrder} with the same panels. */
+  void packPanels(TileKernel tiles, long addressB) {
     kernel = tiles;
     b = addressB;
-    slab = to;
+    slab = panelsAt;
     for (column = 0; column < n; column = columnEnd) {
       columnEnd = Math.min(n, column + SLAB_COLUMNS);
       int terms = slabTerms(spec.m(), n, panels(columnEnd - column) * width);

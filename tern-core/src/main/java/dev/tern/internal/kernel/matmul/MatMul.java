@@ -118,7 +118,7 @@ public final class MatMul {
    */
   public static Optional<PackedOrder> packedOrder(ProductSpec spec) {
     return isBlocked(spec.m(), spec.n(), spec.k())
-        ? Optional.of(alone(spec).packedOrder())
+        ? Optional.of(alone(spec, 0).packedOrder())
         : Optional.empty();
   }
 
@@ -129,11 +129,11 @@ public final class MatMul {
    * @param to address of {@link PackedOrder#bytes} bytes, 64-byte aligned
    */
   public static void pack(ProductSpec spec, long b, long to) {
-    alone(spec).packPanels(TileKernels.active(), b, to);
+    alone(spec, to).packPanels(TileKernels.active(), b);
   }
 
-  private static BlockedProduct alone(ProductSpec spec) {
-    return new BlockedProduct(spec, Workers.of(1), Epilogue.NONE);
+  private static BlockedProduct alone(ProductSpec spec, long panelsAt) {
+    return new BlockedProduct(spec, Workers.of(1), Epilogue.NONE, panelsAt);
   }
 
   /** Starts to make vector code ready, which takes a second or two. */

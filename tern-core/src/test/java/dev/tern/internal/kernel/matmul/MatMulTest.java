@@ -8,6 +8,7 @@ import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,8 +79,42 @@ final class MatMulTest {
           }
           assertBits(c.address(), want, ldc, kernel + " with " + threads + " threads");
         }
+        ProductSpec spec = new ProductSpec(ars, acs, brs, bcs, ldc, m, n, k, accumulate);
+        Memory.copyIn(before, 0, c.address(), before.length);
+        if (runPacked(arena, kernel, spec, a, b, c)) {
+          assertBits(c.address(), want, ldc, kernel + " with a packed B");
+        }
       }
     }
+  }
+
+  /** Runs a product with a B packed for another number of rows, where there is such an order. */
+  private static boolean runPacked(
+      Arena arena, TileKernel kernel, ProductSpec spec, Matrix a, Matrix b, Matrix c) {
+    ProductSpec other =
+        new ProductSpec(
+            spec.ars(),
+            spec.acs(),
+            spec.brs(),
+            spec.bcs(),
+            spec.ldc(),
+            7,
+            spec.n(),
+            spec.k(),
+            false);
+    Optional<PackedOrder> order = MatMul.packedOrder(spec);
+    if (order.isEmpty() || !MatMul.packedOrder(other).equals(order)) {
+      return false;
+    }
+    long panels = Memory.allocate(arena, order.get().bytes(), 64, "test").address();
+    MatMul.pack(other, b.address(), panels);
+    long bytes = MatMul.scratchBytes(spec.m(), spec.n(), spec.k(), 1);
+    long scratch = Memory.allocate(arena, bytes, 64, "test").address();
+    try (Workers workers = Workers.of(1)) {
+      new MatMul(workers, spec, scratch, Epilogue.NONE, panels)
+          .run(kernel, a.address(), b.address(), c.address());
+    }
+    return true;
   }
 
   /** Pieces of about 512 terms, at most 16, each from zero; added in order to the start. */
