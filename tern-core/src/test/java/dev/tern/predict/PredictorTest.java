@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
@@ -36,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Scores of a saved model beside those of the trainer that saved it. */
 final class PredictorTest {
@@ -225,6 +228,62 @@ final class PredictorTest {
         one.get();
       }
     }
+  }
+
+  @Test
+  void threadsThatShareACallGiveTheScoresAndCountsOfOne() {
+    Path checkpoint = saved(ModelConfig.Type.DEEPFM, UnknownRow.MEAN);
+    try (Predictor alone = Predictor.open(checkpoint)) {
+      float[] expected = alone.score(HELD);
+      ColumnCounts counts = new ColumnCounts(alone.encoder());
+      assertThat(alone.score(HELD, counts)).isEqualTo(expected);
+      for (int threads = 2; threads <= 5; threads++) {
+        ScoreOptions options = ScoreOptions.DEFAULT.withThreads(threads);
+        try (Predictor together = Predictor.open(checkpoint, options)) {
+          ColumnCounts others = new ColumnCounts(together.encoder());
+          assertThat(together.score(HELD, others)).isEqualTo(expected);
+          assertThat(others.columns()).isEqualTo(counts.columns());
+          for (int count : new int[] {1, 47, 48, 49, 100}) {
+            Batch first = new Batch(SCHEMA, count);
+            first.appendRows(HELD, 0, count);
+            assertThat(together.score(first)).isEqualTo(Arrays.copyOf(expected, count));
+          }
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void anErrorNamesTheRowOfTheCallersBatch(int threads) {
+    Batch rows = rows(5, 600, 30);
+    rows.dense()[2 * 399] = Float.POSITIVE_INFINITY;
+    ScoreOptions options = ScoreOptions.DEFAULT.withThreads(threads);
+    Path checkpoint = saved(ModelConfig.Type.FM, UnknownRow.ZEROS);
+    try (Predictor predictor = Predictor.open(checkpoint, options)) {
+      assertThatThrownBy(() -> predictor.score(rows))
+          .isInstanceOf(DataException.class)
+          .hasMessageContaining("age: got Infinity in row 400 of this batch");
+      rows.dense()[2 * 399] = 1;
+      assertThat(predictor.score(rows)).hasSize(600);
+    }
+  }
+
+  @Test
+  void callsAfterCloseAreRefused() {
+    Predictor predictor = Predictor.open(saved(ModelConfig.Type.LR, UnknownRow.ZEROS));
+    predictor.close();
+    assertThatThrownBy(() -> predictor.score(HELD))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("got a call after close");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1025})
+  void numbersOfThreadsOutOfRangeAreRefused(int threads) {
+    assertThatThrownBy(() -> ScoreOptions.DEFAULT.withThreads(threads))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("threads: got " + threads + ", expected 1 to 1024");
   }
 
   @ParameterizedTest
