@@ -73,6 +73,11 @@ public final class Scorer implements AutoCloseable {
     System.arraycopy(logits, 0, target, at, count);
   }
 
+  /** {@link Computation#isReady}. */
+  public boolean isReady() {
+    return computation.isReady();
+  }
+
   /** Gives each id of the batch scored last that has no row, as often as it stands there. */
   public void forEachUnknown(BatchLookup.IdSink sink) {
     lookup.forEachUnknown(sink);

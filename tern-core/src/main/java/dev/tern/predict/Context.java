@@ -63,6 +63,25 @@ final class Context {
     }
   }
 
+  /** Makes all scorers and runs each once on missing values; whether all have their full speed. */
+  boolean warmUp() {
+    raw.clear();
+    boolean ready = true;
+    for (int capacity : CAPACITIES) {
+      while (raw.size() < capacity) {
+        for (int f = 0; f < encoder.rawSchema().denseDim(); f++) {
+          raw.setDense(f, Float.NaN);
+        }
+        raw.endRow();
+      }
+      encoder.apply(raw, encoded);
+      Scorer scorer = scorer(capacity);
+      scorer.logits(encoded, new float[capacity], 0);
+      ready &= scorer.isReady();
+    }
+    return ready;
+  }
+
   private Scorer scorer(int rows) {
     int fitting = 0;
     while (CAPACITIES[fitting] < rows) {

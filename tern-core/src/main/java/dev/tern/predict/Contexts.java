@@ -5,6 +5,8 @@ import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.model.Network;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -13,9 +15,12 @@ import java.util.Optional;
  * them would.
  */
 final class Contexts {
+  private static final long MOST_WARMING_NANOS = 10_000_000_000L;
+
   private final FeatureEncoder encoder;
   private final Network network;
   private final ArrayDeque<Context> free = new ArrayDeque<>();
+  private final int count;
   private int left;
   private boolean closed;
 
@@ -25,7 +30,8 @@ final class Contexts {
   Contexts(FeatureEncoder encoder, Network network, int threads) {
     this.encoder = encoder;
     this.network = network;
-    left = Math.max(threads, Runtime.getRuntime().availableProcessors());
+    count = Math.max(threads, Runtime.getRuntime().availableProcessors());
+    left = count;
   }
 
   /**
@@ -86,6 +92,29 @@ final class Contexts {
       }
     } finally {
       give(context);
+    }
+  }
+
+  /**
+   * Makes all contexts and runs their scorers until the JIT has compiled what these run, 10 seconds
+   * at most.
+   */
+  void warmUp() {
+    long end = System.nanoTime() + MOST_WARMING_NANOS;
+    List<Context> all = new ArrayList<>();
+    try {
+      for (int left = count; left > 0; left--) {
+        all.add(take());
+      }
+      boolean ready = false;
+      while (!ready && System.nanoTime() < end) {
+        ready = true;
+        for (Context context : all) {
+          ready &= context.warmUp();
+        }
+      }
+    } finally {
+      all.forEach(this::give);
     }
   }
 

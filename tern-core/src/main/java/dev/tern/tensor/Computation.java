@@ -93,6 +93,14 @@ public final class Computation implements AutoCloseable {
   }
 
   /**
+   * Whether runs have their full speed: false while the JIT compiles vector code for them. Each run
+   * brings this closer.
+   */
+  public boolean isReady() {
+    return !bound.execution().isPending();
+  }
+
+  /**
    * The elements of output {@code index} in memory, row-major, {@code elements * type.bytes()}
    * bytes in the machine's byte order; read-only. Each run overwrites them in the same place, so
    * one call serves all runs. Access is an IllegalStateException once the computation or its device

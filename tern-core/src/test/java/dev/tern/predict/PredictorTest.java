@@ -270,6 +270,18 @@ final class PredictorTest {
   }
 
   @Test
+  void warmingUpChangesNoScore() {
+    Path checkpoint = saved(ModelConfig.Type.DCNV2, UnknownRow.INITIAL);
+    try (Predictor cold = Predictor.open(checkpoint);
+        Predictor warm = Predictor.open(checkpoint, ScoreOptions.DEFAULT.withThreads(2))) {
+      warm.warmUp();
+      assertThat(warm.score(HELD)).isEqualTo(cold.score(HELD));
+      warm.warmUp();
+      assertThat(warm.score(row(HELD, 3))).isEqualTo(cold.score(row(HELD, 3)));
+    }
+  }
+
+  @Test
   void callsAfterCloseAreRefused() {
     Predictor predictor = Predictor.open(saved(ModelConfig.Type.LR, UnknownRow.ZEROS));
     predictor.close();

@@ -166,7 +166,8 @@ public final class Execution {
     }
   }
 
-  private boolean isPending() {
+  /** Whether vector code of this execution is being made ready, and scalar code serves. */
+  public boolean isPending() {
     boolean hasProduct =
         plan.steps().stream()
             .anyMatch(step -> step instanceof Step.MatMul || step instanceof Step.MatMulThen);
