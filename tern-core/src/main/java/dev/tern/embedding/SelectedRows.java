@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.rows.IdSums;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
 import dev.tern.internal.table.rows.RowParts;
@@ -222,14 +223,7 @@ public final class SelectedRows {
   public SelectedRows merged(Lookup scratch) {
     RowLookup lookup = scratch.found;
     lookup.fill(rows, rows.length);
-    float[] sums = new float[lookup.unique() * width];
-    for (int i = 0; i < rows.length; i++) {
-      int target = lookup.inverse[i] * width;
-      int source = i * width;
-      for (int j = 0; j < width; j++) {
-        sums[target + j] += values[source + j];
-      }
-    }
+    float[] sums = IdSums.ofIds(lookup, width, values);
     return new SelectedRows(height, width, Arrays.copyOf(lookup.ids, lookup.unique()), sums);
   }
 

@@ -146,6 +146,26 @@ final class RowLoopsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 4, 7, 8, 9, 15, 16, 17, 24, 31, 33, 63, 64, 65, 129})
+  void sumsOfIdsAreThoseOfAPlainLoop(int width) {
+    SplittableRandom random = new SplittableRandom(width);
+    for (int count : new int[] {0, 1, 7, 64, 1000}) {
+      RowLookup lookup = new RowLookup();
+      lookup.fill(random.longs(count, 0, 1 + count / 2).toArray(), count);
+      float[] values = new float[count * width];
+      float[] plain = new float[lookup.unique() * width];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = i % 9 == 0 ? -0f : (float) random.nextDouble(-1, 1);
+        plain[lookup.inverse[i / width] * width + i % width] += values[i];
+      }
+      assertThat(IdSums.ofIds(lookup, width, values)).isEqualTo(plain);
+      float[] scalar = new float[plain.length];
+      IdSums.add(false, lookup, width, values, scalar);
+      assertThat(scalar).isEqualTo(plain);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 4, 7, 8, 9, 15, 16, 17, 24, 31, 33, 63, 64, 65, 129})
   void copiesAndSumsHaveTheSameBits(int width) {
     copiesAndSumsHaveTheSameBits(0, width);
     copiesAndSumsHaveTheSameBits(1, width);
