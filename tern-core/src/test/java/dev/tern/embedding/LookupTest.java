@@ -7,13 +7,17 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.table.index.Hashing;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.optim.Optimizer;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,6 +55,65 @@ final class LookupTest {
         assertThat(lookup.found.ids[lookup.found.inverse[i]]).isEqualTo(ids[i]);
       }
     }
+  }
+
+  /** 65,536 positions are the most of a batch whose slots hold them in 16 bits. */
+  @ParameterizedTest
+  @ValueSource(ints = {4096, 65_535, 65_536, 65_537, 150_000})
+  void distinctIdsOfLargeBatchesAreThoseOfAMap(int count) {
+    SplittableRandom random = new SplittableRandom(count);
+    Lookup lookup = new Lookup();
+    for (long range : new long[] {count / 64, count, Long.MAX_VALUE}) {
+      // Blocks of mostly new and of mostly known ids take turns, in a lookup used before.
+      long[] ids = new long[count];
+      for (int i = 0; i < count; i++) {
+        ids[i] = random.nextLong((i >> 10) % 3 == 0 ? range : 1 + range / 100);
+      }
+      lookup.found.fill(ids, count);
+      Map<Long, Integer> numbers = new HashMap<>();
+      int[] counts = new int[count];
+      for (int i = 0; i < count; i++) {
+        int number = numbers.computeIfAbsent(ids[i], _ -> numbers.size());
+        counts[number]++;
+        assertThat(lookup.found.inverse[i] == number && lookup.found.ids[number] == ids[i])
+            .as("position %d", i)
+            .isTrue();
+      }
+      int unique = numbers.size();
+      assertThat(lookup.unique()).isEqualTo(unique);
+      assertThat(Arrays.copyOf(lookup.found.counts, unique))
+          .isEqualTo(Arrays.copyOf(counts, unique));
+      for (int u = 0; u < unique; u++) {
+        assertThat(lookup.found.hashes[u]).isEqualTo(Hashing.mix(lookup.found.ids[u]));
+      }
+    }
+  }
+
+  /**
+   * Ids of one slot, as the bits of their hashes that pick it are 0, several times and in any
+   * order.
+   */
+  @Test
+  void idsThatShareASlotAreToldApart() {
+    long[] same =
+        LongStream.iterate(1, id -> id + 1)
+            .filter(id -> Hashing.mix(id) >>> 40 << 50 == 0)
+            .limit(40)
+            .toArray();
+    SplittableRandom random = new SplittableRandom(8);
+    for (int count : new int[] {1, 2, 63, 64, 65, 500}) {
+      long[] ids = random.ints(count, 0, same.length).mapToLong(i -> same[i]).toArray();
+      Lookup lookup = new Lookup();
+      lookup.found.fill(ids, count);
+      long[] expected = LongStream.of(ids).distinct().toArray();
+      assertThat(Arrays.copyOf(lookup.found.ids, lookup.unique())).isEqualTo(expected);
+      for (int i = 0; i < count; i++) {
+        assertThat(lookup.found.ids[lookup.found.inverse[i]]).isEqualTo(ids[i]);
+      }
+    }
+    Lookup lookup = new Lookup();
+    lookup.found.fill(same, same.length);
+    assertThat(Arrays.copyOf(lookup.found.ids, lookup.unique())).isEqualTo(same);
   }
 
   @Test

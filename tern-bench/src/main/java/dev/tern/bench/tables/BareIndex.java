@@ -21,7 +21,7 @@ public final class BareIndex implements AutoCloseable {
   public void insert(long[] ids, int count) {
     RowLookup mine = lookup.get();
     mine.fill(ids, count);
-    findAll(mine);
+    index.find(mine.distinct, 0, mine.unique());
     int missing = 0;
     for (int u = 0; u < mine.unique(); u++) {
       if (mine.rows[u] < 0) {
@@ -36,7 +36,7 @@ public final class BareIndex implements AutoCloseable {
   public boolean find(long[] ids, int count) {
     RowLookup mine = lookup.get();
     mine.fillDistinct(ids, count);
-    findAll(mine);
+    index.find(mine.distinct, 0, mine.unique());
     int found = 0;
     for (int i = 0; i < count; i++) {
       found |= mine.rows[i];
@@ -55,11 +55,5 @@ public final class BareIndex implements AutoCloseable {
   @Override
   public void close() {
     index.free();
-  }
-
-  private void findAll(RowLookup lookup) {
-    for (int from = 0; from < lookup.unique(); from += IdIndex.GROUP) {
-      index.find(lookup.distinct, from, Math.min(lookup.unique(), from + IdIndex.GROUP));
-    }
   }
 }

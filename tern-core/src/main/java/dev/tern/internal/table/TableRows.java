@@ -220,13 +220,8 @@ public final class TableRows {
   /** Finds rows in memory; returns how many ids have none, and lists these as missing. */
   private int locate(RowLookup lookup) {
     int unique = lookup.unique();
-    int missing = 0;
-    for (int from = 0; from < unique; from += IdIndex.GROUP) {
-      int to = Math.min(unique, from + IdIndex.GROUP);
-      index.find(lookup.distinct, from, to);
-      missing = rows.locate(lookup, from, to, missing);
-    }
-    return missing;
+    index.find(lookup.distinct, 0, unique);
+    return rows.locate(lookup, unique);
   }
 
   /** Gives rows to the admitted ids among the missing, moves these first, returns their number. */

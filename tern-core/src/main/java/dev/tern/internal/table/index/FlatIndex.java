@@ -142,7 +142,7 @@ final class FlatIndex {
     locate(batch, from, to);
     int count = look(batch, from, to);
     for (int k = 0; k < count; k++) {
-      int i = batch.elsewhere[k];
+      int i = batch.far.indexes[k];
       batch.rows[i] = find(batch.hashes[i], batch.ids[i]);
     }
   }
@@ -167,7 +167,7 @@ final class FlatIndex {
     long[] hashes = batch.hashes;
     long[] ids = batch.ids;
     int[] rows = batch.rows;
-    int[] open = batch.elsewhere;
+    int[] open = batch.far.indexes;
     int count = 0;
     for (int i = from; i < to; i++) {
       long found = look(lines[i - from], hashes[i], ids[i]);
@@ -194,6 +194,11 @@ final class FlatIndex {
     int row = Memory.getInt(line + ROWS + 4L * slot) | miss;
     int elsewhere = miss & ((meta & PASSED_ON) | (slots & (slots - 1)));
     return (row & 0xFFFFFFFFL) | (long) (-elsewhere >>> 31) << ELSEWHERE;
+  }
+
+  /** Loads from the bucket of an id. */
+  int load(long hash) {
+    return Memory.getInt(base + ((hash << LINE_SHIFT) & mask()) + META);
   }
 
   int find(long hash, long id) {

@@ -14,9 +14,10 @@ public final class IdBatch {
   /** For each id its row number, or -1. */
   final int[] rows;
 
-  // Scratch for a group: the bucket of each id, and which ids may lie outside their buckets.
+  /** Scratch for a group: the bucket of each id. */
   final long[] lines = new long[GROUP];
-  final int[] elsewhere = new int[GROUP];
+
+  final FarIds far = new FarIds();
 
   /** Keeps alive the loads that only warm the cache. */
   int touched;

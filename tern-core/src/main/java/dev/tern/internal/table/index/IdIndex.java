@@ -37,7 +37,7 @@ public final class IdIndex {
   private static final int MAX_DEPTH = 20;
 
   // Ids that are searched or inserted together, and the buckets that have room for so many more.
-  public static final int GROUP = IdBatch.GROUP;
+  private static final int GROUP = IdBatch.GROUP;
   private static final int GROUP_BUCKETS = 16 * GROUP;
 
   private final Allocator allocator;
@@ -100,17 +100,26 @@ public final class IdIndex {
   }
 
   /**
-   * Writes the row number, or -1, of each id {@code [from, to)} of a batch, {@link #GROUP} ids at
-   * most. Works in rounds so that cache misses overlap: loads from the bucket of each id, then
-   * searches each bucket. A last round does the same for the few ids that may lie elsewhere.
+   * Writes the row number, or -1, of each id {@code [from, to)} of a batch. Works in groups, each
+   * in rounds, so that cache misses overlap: loads from the bucket of each id, then searches each
+   * bucket. The few ids that may lie elsewhere are searched later, those of many groups together.
    */
   public void find(IdBatch batch, int from, int to) {
-    if (isFlat()) {
-      flat.find(batch, from, to);
-      return;
+    int far = 0;
+    for (int first = from; first < to; first += GROUP) {
+      int last = Math.min(to, first + GROUP);
+      if (isFlat()) {
+        flat.find(batch, first, last);
+        continue;
+      }
+      locate(batch, first, last);
+      far = look(batch, first, last, far);
+      if (FarIds.areMany(far)) {
+        batch.far.find(this, batch, far);
+        far = 0;
+      }
     }
-    locate(batch, from, to);
-    findElsewhere(batch, look(batch, from, to));
+    batch.far.find(this, batch, far);
   }
 
   /** Loads the buckets of the first {@code count} ids, so that cache misses of inserts overlap. */
@@ -142,12 +151,17 @@ public final class IdIndex {
     batch.touched = sum;
   }
 
-  /** Searches each id at the first slot with its tag; returns how many may lie elsewhere. */
-  private static int look(IdBatch batch, int from, int to) {
+  /**
+   * Searches each id at the first slot with its tag; appends those that may lie elsewhere to the
+   * {@code before} far ids, and returns how many there are then.
+   */
+  private static int look(IdBatch batch, int from, int to, int before) {
     long[] lines = batch.lines;
     long[] hashes = batch.hashes;
     int[] rows = batch.rows;
-    int count = 0;
+    int[] farIndexes = batch.far.indexes;
+    long[] farLines = batch.far.lines;
+    int count = before;
     for (int i = from; i < to; i++) {
       long hash = hashes[i];
       long bits = lines[i - from]; // shifts use the low bits alone, which a row number fits
@@ -164,24 +178,11 @@ public final class IdIndex {
       }
       rows[i] = -1;
       if ((meta & IdSegment.PASSED_ON | slots & slots - 1) != 0) {
-        lines[count] = line;
-        batch.elsewhere[count++] = i;
+        farLines[count] = bits;
+        farIndexes[count++] = i;
       }
     }
     return count;
-  }
-
-  /** Finds the first {@code count} ids of {@link IdBatch#elsewhere}. */
-  private void findElsewhere(IdBatch batch, int count) {
-    int sum = 0;
-    for (int k = 0; k < count; k++) {
-      sum += Memory.getInt(batch.lines[k] + IdSegment.LINE);
-    }
-    batch.touched = sum;
-    for (int k = 0; k < count; k++) {
-      int i = batch.elsewhere[k];
-      batch.rows[i] = find(batch.hashes[i], batch.ids[i]);
-    }
   }
 
   /** The row number of an id, or -1. */
@@ -189,7 +190,7 @@ public final class IdIndex {
     return isFlat() ? flat.find(hash, id) : segment(hash).find(hash, id);
   }
 
-  private IdSegment segment(long hash) {
+  IdSegment segment(long hash) {
     return segments[place(hash, segments.length)];
   }
 

@@ -164,24 +164,27 @@ final class IdSegment {
   int find(long hash, long id) {
     long line = base + home(hash, buckets);
     long meta = Memory.getLong(line);
-    long at = locate(line, hash);
-    if (at == 0 && (meta & IN_NEXT) != 0) {
-      at = locate(line + LINE, hash);
+    int row = rowIn(line, rowBits(), hash);
+    if (row < 0 && passesToNext(meta)) {
+      row = rowIn(line + LINE, rowBits(), hash);
     }
-    if (at != 0) {
-      return (int) (Memory.getLong(at) & ~(-1L << rowBits()));
-    }
-    return meta < 0 ? overflow.find(hash, id) : -1;
+    return row < 0 && passesToOverflow(meta) ? overflow.find(hash, id) : row;
   }
 
-  /** Address of a hash's entry in a bucket, or 0. */
-  private long locate(long line, long hash) {
+  /** The row number of a hash's entry in a bucket, or -1; {@code rowBits} modulo 64. */
+  static int rowIn(long line, long rowBits, long hash) {
+    long entry = entry(line, rowBits, hash);
+    return entry == 0 ? -1 : (int) (Memory.getLong(entry) & ~(-1L << rowBits));
+  }
+
+  /** Address of a hash's entry in a bucket, or 0; {@code rowBits} modulo 64. */
+  private static long entry(long line, long rowBits, long hash) {
     long meta = Memory.getLong(line);
     long tag = tag(hash);
     for (long slots = slotsTagged(meta, tag); slots != 0; slots &= slots - 1) {
       int slot = Long.numberOfTrailingZeros(slots) >>> 3;
       long entry = line + Long.BYTES * (slot + 1L);
-      boolean same = (Memory.getLong(entry) ^ hash) >>> rowBits() == 0;
+      boolean same = (Memory.getLong(entry) ^ hash) >>> rowBits == 0;
       if (same && (meta >>> (Byte.SIZE * slot) & 0xFF) == tag) {
         return entry;
       }
@@ -240,14 +243,14 @@ final class IdSegment {
 
   void erase(long hash, long id) {
     long line = base + home(hash, buckets);
-    long at = locate(line, hash);
+    long at = entry(line, rowBits(), hash);
     if (at != 0) {
       remove(line, at);
       placed--;
       return;
     }
     long meta = Memory.getLong(line);
-    at = (meta & IN_NEXT) == 0 ? 0 : locate(line + LINE, hash);
+    at = (meta & IN_NEXT) == 0 ? 0 : entry(line + LINE, rowBits(), hash);
     if (at != 0) {
       remove(line + LINE, at);
       placed--;
@@ -332,6 +335,11 @@ final class IdSegment {
   /** Whether ids of the bucket with these tags lie in the next one. */
   static boolean passesToNext(long meta) {
     return (meta & IN_NEXT) != 0;
+  }
+
+  /** Whether ids of the bucket with these tags lie in the overflow. */
+  static boolean passesToOverflow(long meta) {
+    return (meta & IN_OVERFLOW) != 0;
   }
 
   void forEachEntry(IdIndex.EntrySink sink) {

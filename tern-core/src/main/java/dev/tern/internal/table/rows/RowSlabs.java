@@ -100,12 +100,12 @@ public final class RowSlabs {
   }
 
   /**
-   * Writes the addresses of the rows of distinct ids {@code [from, to)} of a lookup, and appends
-   * ids without a row to the {@code before} missing ids; returns how many are missing then.
+   * Writes the addresses of the rows of the first {@code unique} distinct ids of a lookup, and
+   * lists the ids without a row as missing; returns how many these are.
    */
-  public int locate(RowLookup lookup, int from, int to, int before) {
-    int missing = before;
-    for (int u = from; u < to; u++) {
+  public int locate(RowLookup lookup, int unique) {
+    int missing = 0;
+    for (int u = 0; u < unique; u++) {
       int row = lookup.rows[u];
       if (row < 0) {
         lookup.missing[missing++] = u;

@@ -38,20 +38,7 @@ final class IdIndexTest {
   }
 
   private void findAll(RowLookup lookup) {
-    for (int from = 0; from < lookup.unique(); from += IdIndex.GROUP) {
-      index.find(lookup.distinct, from, Math.min(lookup.unique(), from + IdIndex.GROUP));
-    }
-  }
-
-  @Test
-  void noIdIsReserved() {
-    long[] ids = {0, 1, -1, -2, Long.MIN_VALUE, Long.MAX_VALUE, Long.MIN_VALUE + 1, 1L << 32};
-    for (int i = 0; i < ids.length; i++) {
-      insert(ids[i], i);
-      for (int k = 0; k < ids.length; k++) {
-        assertThat(find(ids[k])).as("id %d", ids[k]).isEqualTo(k <= i ? k : -1);
-      }
-    }
+    index.find(lookup.distinct, 0, lookup.unique());
   }
 
   @ParameterizedTest
@@ -102,6 +89,33 @@ final class IdIndexTest {
     for (int u = 0; u < lookup.unique(); u++) {
       assertThat(lookup.rows[u]).isEqualTo(u);
     }
+  }
+
+  /** Ids of one bucket: 7 lie in it, 7 in the next one, the rest in the overflow. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 8, 15, 255, 256, 257, 513, 2000})
+  void idsOfOneBucketAreFoundInBatches(int count) {
+    SplittableRandom random = new SplittableRandom(count);
+    for (int i = 0; i < 100_000; i++) {
+      insert(random.nextLong(), count + i);
+    }
+    for (int i = 0; i < count; i++) {
+      insert(Hashing.unmix((i + 1L) << 40 | 12_345), i);
+    }
+    // Every third id is not there; the first 10 ids are not searched.
+    long[] ids = new long[10 + 3 * count];
+    int[] expected = new int[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      int number = i % 3 == 0 ? count + i : random.nextInt(count);
+      ids[i] = Hashing.unmix((number + 1L) << 40 | 12_345);
+      expected[i] = number < count ? number : -1;
+    }
+    Arrays.fill(expected, 0, 10, 7);
+    int[] rows = new int[ids.length];
+    Arrays.fill(rows, 7);
+    long[] hashes = LongStream.of(ids).map(Hashing::mix).toArray();
+    index.find(new IdBatch(ids, hashes, rows), 10, ids.length);
+    assertThat(rows).isEqualTo(expected);
   }
 
   @Test
