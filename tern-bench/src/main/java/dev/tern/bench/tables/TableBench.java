@@ -176,13 +176,16 @@ public final class TableBench {
       time("find zipf", zipf, ids -> table.find(ids, batch, lookup, true));
       findAndUpdate("find + update sgd uniform", table, uniform);
       findAndUpdate("find + update sgd zipf", table, zipf);
+      merge("dedup + merge-add, scratch kept, uniform", table, uniform);
+      merge("dedup + merge-add, scratch kept, zipf", table, zipf);
     }
-    merge("dedup + merge-add, scratch kept, uniform", uniform);
-    merge("dedup + merge-add, scratch kept, zipf", zipf);
   }
 
-  /** Adds up the rows of a gradient, one for each position, that are of one id. */
-  private void merge(String name, long[][] batches) {
+  /**
+   * Adds up the rows of a gradient, one for each position, that are of one id; in turn with a find
+   * of the same ids.
+   */
+  private void merge(String name, EmbeddingTable table, long[][] batches) {
     SplittableRandom random = new SplittableRandom(4);
     float[] values = new float[batch * WIDTH];
     for (int i = 0; i < values.length; i++) {
@@ -194,8 +197,31 @@ public final class TableBench {
     }
     Lookup scratch = new Lookup();
     checkMerged(batches[0], values, gradients.getFirst().merged(scratch));
-    int[] at = {0};
-    time(name, batches, _ -> gradients.get(at[0]++ % BATCHES).merged(scratch));
+    Lookup lookup = new Lookup();
+    int rounds = rounds();
+    double[] merges = new double[rounds * BATCHES];
+    double[] finds = new double[rounds * BATCHES];
+    for (int i = 0; i < 2 * merges.length; i++) {
+      int number = i % BATCHES;
+      long start = System.nanoTime();
+      gradients.get(number).merged(scratch);
+      long middle = System.nanoTime();
+      table.find(batches[number], batch, lookup, true);
+      merges[i % merges.length] = middle - start;
+      finds[i % finds.length] = System.nanoTime() - middle;
+    }
+    print(name, 1, medians(merges, batch), "ns/id");
+    print(
+        name + ", rate beside find",
+        1,
+        rates(medians(merges, 1)),
+        "M ids/s",
+        "find",
+        rates(medians(finds, 1)));
+  }
+
+  private int rounds() {
+    return Math.max(4, 2_000_000 / (batch * BATCHES));
   }
 
   private static void checkMerged(long[] ids, float[] values, SelectedRows merged) {
@@ -499,8 +525,7 @@ public final class TableBench {
   }
 
   private void time(String name, long[][] batches, Work work) {
-    int rounds = Math.max(4, 2_000_000 / (batch * BATCHES));
-    double[] nanos = new double[rounds * BATCHES];
+    double[] nanos = new double[rounds() * BATCHES];
     for (int i = 0; i < 2 * nanos.length; i++) {
       beginRound(i);
       long start = System.nanoTime();
@@ -522,9 +547,19 @@ public final class TableBench {
   }
 
   private void print(String name, int threads, List<Double> runs, String unit) {
+    print(name, threads, runs, unit, "", List.of());
+  }
+
+  private void print(
+      String name,
+      int threads,
+      List<Double> runs,
+      String unit,
+      String peer,
+      List<Double> peerRuns) {
     String full =
         String.format(Locale.ROOT, "%s, %s, %d rows, batch %d", name, storage, rows, batch);
-    Result result = new Result("table", full, threads, runs, unit, "", List.of());
+    Result result = new Result("table", full, threads, runs, unit, peer, peerRuns);
     System.out.println(json ? result.toJson() : result.toText());
   }
 
