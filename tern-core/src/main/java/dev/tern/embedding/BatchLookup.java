@@ -185,7 +185,8 @@ public final class BatchLookup implements AutoCloseable {
     Batch rows = current();
     if (!wasAhead || !ahead.take(table, parts)) {
       parts[table].take(rows);
-      parts[table].lookup.fill(parts[table].ids, parts[table].count());
+      TableBatch taken = parts[table];
+      tables.get(table).fill(taken.ids, taken.count(), taken.lookup, insert);
     }
     TableBatch part = parts[table];
     if (insert && tables.get(table).config().rows().weighsClicks()) {

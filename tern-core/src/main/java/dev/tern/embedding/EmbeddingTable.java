@@ -165,8 +165,20 @@ public final class EmbeddingTable implements AutoCloseable {
    * @throws IllegalStateException if there is no room for a row and {@link WhenFull#ERROR}
    */
   public void find(long[] ids, int count, Lookup into, boolean insert) {
-    into.found.fill(ids, count);
+    fill(ids, count, into.found, insert);
     find(into.found, insert);
+  }
+
+  /**
+   * Takes the ids of a find. Only a find with {@code insert} must know which of them are alike.
+   * With a file it saves copies of rows; in a table of few rows it saves time.
+   */
+  void fill(long[] ids, int count, RowLookup into, boolean insert) {
+    if (insert || rows.hasFile() || into.expectsRepeats(count)) {
+      into.fill(ids, count);
+    } else {
+      into.fillRepeated(ids, count);
+    }
   }
 
   private void find(RowLookup filled, boolean insert) {
@@ -230,7 +242,7 @@ public final class EmbeddingTable implements AutoCloseable {
       long outStride) {
     RowParts whole = target(out, bags.count(), outStride);
     PooledBags pooled = bags.pooled(config.name(), count);
-    into.found.fill(ids, count);
+    fill(ids, count, into.found, insert);
     findAndPool(into.found, insert, pooled, whole);
   }
 

@@ -3,10 +3,10 @@ package dev.tern.embedding;
 import dev.tern.internal.table.rows.RowLookup;
 
 /**
- * The result of looking a batch of ids up in an {@link EmbeddingTable}: the distinct ids among
- * them, and where the row of each lies. {@link EmbeddingTable#find} fills it. Use one lookup for
- * batch after batch: it grows to the largest and then allocates nothing. One thread at a time may
- * fill or apply it; several threads may pool it at once.
+ * The result of looking a batch of ids up in an {@link EmbeddingTable}: the ids, and where the row
+ * of each lies. {@link EmbeddingTable#find} fills it. Use one lookup for batch after batch: it
+ * grows to the largest and then allocates nothing. One thread at a time may fill or apply it;
+ * several threads may pool it at once.
  */
 public final class Lookup {
   final RowLookup found = new RowLookup();
@@ -16,9 +16,9 @@ public final class Lookup {
     return found.count();
   }
 
-  /** Number of distinct ids, {@code U}. */
+  /** Number of distinct ids, {@code U}; counted anew at each call after a find without insert. */
   public int unique() {
-    return found.unique();
+    return found.countDistinct();
   }
 
   /** Whether every id has a row. */

@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.table.index.Hashing;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.optim.Optimizer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,7 +45,13 @@ final class LookupTest {
     Lookup lookup = new Lookup();
     for (int range : new int[] {1, 10, 1000, Integer.MAX_VALUE}) {
       long[] ids = random.longs(count, -range, range).toArray();
-      table.find(ids, count, lookup, false);
+      if (random.nextBoolean()) {
+        table.find(ids, count, lookup, false);
+      } else {
+        lookup.found.fillRepeated(ids, count);
+        assertThat(lookup.unique()).isEqualTo(LongStream.of(ids).distinct().count());
+        lookup.found.separate();
+      }
       Set<Long> expected = new LinkedHashSet<>();
       Arrays.stream(ids).forEach(expected::add);
       assertThat(lookup.count()).isEqualTo(count);
@@ -114,6 +123,61 @@ final class LookupTest {
     Lookup lookup = new Lookup();
     lookup.found.fill(same, same.length);
     assertThat(Arrays.copyOf(lookup.found.ids, lookup.unique())).isEqualTo(same);
+  }
+
+  /** A find without insert does not look which ids are alike; an update after it must. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 7, 64, 65, 1000, 5000})
+  void anUpdateTakesOneStepAnIdAlsoAfterAFindWithoutInsert(int count) {
+    SplittableRandom random = new SplittableRandom(count);
+    for (int range : new int[] {1, 20, 100_000}) {
+      for (UnknownRow unknown : List.of(UnknownRow.ZEROS, new UnknownRow.Hashed(5))) {
+        // With more rows than positions, ids are not told apart by the find.
+        LongStream others = LongStream.range(1 << 20, (1 << 20) + count);
+        long[] known = LongStream.concat(random.longs(count, 0, range), others).toArray();
+        long[] ids = random.longs(count, 0, range + range / 4 + 1).toArray();
+        float[] gradients = new float[4 * count];
+        for (int i = 0; i < gradients.length; i++) {
+          gradients[i] = (float) random.nextDouble(-1, 1);
+        }
+        List<float[]> results = new ArrayList<>();
+        for (boolean apart : new boolean[] {false, true}) {
+          results.add(updated(unknown, known, ids, gradients, apart));
+        }
+        assertThat(results.getFirst()).isEqualTo(results.getLast());
+      }
+    }
+  }
+
+  /** What the ids read as before and after an update; {@code apart}: with ids told apart before. */
+  private float[] updated(
+      UnknownRow unknown, long[] known, long[] ids, float[] gradients, boolean apart) {
+    TableOptions options = TableOptions.of(Optimizer.adagrad(0.1f)).initRange(0.1f);
+    TableConfig config = new TableConfig("u", 0, 4, 1, options.unknown(unknown));
+    int[] offsets = IntStream.rangeClosed(0, ids.length).toArray();
+    try (EmbeddingTable fresh = EmbeddingTable.create(config, allocator);
+        Floats out = new Floats(allocator, 3 * gradients.length);
+        Floats given = Floats.of(allocator, gradients)) {
+      Lookup lookup = new Lookup();
+      fresh.find(known, known.length, lookup, true);
+      assertThat(lookup.found.expectsRepeats(ids.length)).isFalse();
+      fresh.find(ids, ids.length, lookup, false);
+      if (apart) {
+        lookup.found.separate();
+      }
+      ByAddress.pool(fresh, lookup, offsets, 0, ids.length, Combiner.SUM, out.address, 12);
+      ByAddress.apply(fresh, lookup, offsets, ids.length, Combiner.SUM, given.address, 4, 0.1f, 1);
+      fresh.refresh(lookup);
+      ByAddress.pool(fresh, lookup, offsets, 0, ids.length, Combiner.SUM, out.address + 16, 12);
+      fresh.find(ids, ids.length, lookup, false);
+      ByAddress.pool(fresh, lookup, offsets, 0, ids.length, Combiner.SUM, out.address + 32, 12);
+      float[] read = out.toArray();
+      for (int i = 0; i < ids.length; i++) {
+        assertThat(Arrays.copyOfRange(read, 12 * i + 4, 12 * i + 8))
+            .isEqualTo(Arrays.copyOfRange(read, 12 * i + 8, 12 * i + 12));
+      }
+      return read;
+    }
   }
 
   @Test

@@ -133,6 +133,11 @@ public final class TableRows {
     return index.size() + inFile();
   }
 
+  /** Whether rows may lie in a file. */
+  public boolean hasFile() {
+    return tier.isPresent();
+  }
+
   private long inFile() {
     return tier.isPresent() ? tier.get().size() : 0;
   }
@@ -175,7 +180,7 @@ public final class TableRows {
   private void found(RowLookup lookup, int inserted, int missing) {
     lookup.complete = inserted == missing;
     unknown.read(lookup, inserted, missing, size(), version);
-    lookup.found(this, config.name(), version, gone());
+    lookup.found(this, config.name(), size(), version, gone());
   }
 
   /** Locates the rows of a lookup's ids, for a later {@link #find}. */
@@ -294,7 +299,7 @@ public final class TableRows {
     lookup.requireOf(this, config.name(), "refresh");
     locateAgain(lookup, false);
     unknown.readAgain(lookup, size(), version);
-    lookup.found(this, config.name(), version, gone());
+    lookup.found(this, config.name(), size(), version, gone());
   }
 
   /**
@@ -317,7 +322,7 @@ public final class TableRows {
     unknown.leaveOut(lookup, lookup.missing, missing);
     unknown.leaveOut(lookup, without, without.length);
     unknown.read(lookup, hashed, size(), version);
-    lookup.found(this, config.name(), before, gone());
+    lookup.found(this, config.name(), size(), before, gone());
   }
 
   /** Combines the rows of bags {@code [from, to)}. */
@@ -351,6 +356,7 @@ public final class TableRows {
     }
     bags.check(config.name(), 0, bags.count, lookup.count());
     rule.at(lr, step);
+    lookup.separate();
     watch.begin();
     try {
       locateAgain(lookup, true);

@@ -52,6 +52,12 @@ public final class RowLookup {
   private long version;
   private long evicted;
 
+  /** Rows of the table that was searched last. */
+  private long tableSize;
+
+  /** Whether ids that count as distinct may be alike. */
+  private boolean repeats;
+
   /** Whether every id has a row. */
   public boolean complete;
 
@@ -108,7 +114,7 @@ public final class RowLookup {
     return count;
   }
 
-  /** Distinct ids, {@code U}. */
+  /** Distinct ids, {@code U}, or after {@link #fillRepeated} positions. */
   public int unique() {
     return unique;
   }
@@ -160,9 +166,13 @@ public final class RowLookup {
     return copies.address();
   }
 
-  /** Notes the table that found the rows, its version, and how many rows left its memory before. */
-  public void found(Object owner, String name, long rowVersion, long rowsGone) {
+  /**
+   * Notes the table that found the rows: its rows, its version, and how many rows left its memory
+   * before.
+   */
+  public void found(Object owner, String name, long size, long rowVersion, long rowsGone) {
     table = owner;
+    tableSize = size;
     tableName = name;
     version = rowVersion;
     evicted = rowsGone;
@@ -209,6 +219,11 @@ public final class RowLookup {
   /** Takes the ids of a batch and finds the distinct ones; a table then finds their rows. */
   public void fill(long[] batch, int positions) {
     take(batch, positions);
+    tellApart(batch, positions);
+  }
+
+  private void tellApart(long[] batch, int positions) {
+    repeats = false;
     int slots = slotsFor(positions);
     Arrays.fill(seen, 0, slots, 0);
     Arrays.fill(counts, 0, positions, 1);
@@ -240,7 +255,50 @@ public final class RowLookup {
     touched = sum;
   }
 
-  /** Does the same for ids that are distinct. */
+  /**
+   * Takes the ids of a batch as they come: those of all positions stand for the distinct ones. That
+   * is enough to read rows, and saves the time to find out which ids are alike. {@link #separate}
+   * does so later.
+   */
+  public void fillRepeated(long[] batch, int positions) {
+    fillDistinct(batch, positions);
+    repeats = true;
+  }
+
+  /**
+   * Whether it saves time to find out which of so many ids are alike before they are searched: a
+   * table with fewer rows is searched for most of them again and again.
+   */
+  public boolean expectsRepeats(int positions) {
+    return positions > tableSize;
+  }
+
+  /** Makes the ids of a lookup distinct, of which rows may be found. */
+  public void separate() {
+    if (!repeats) {
+      return;
+    }
+    tellApart(ids, count); // in place, as no distinct id stands behind its position
+    int next = 0;
+    for (int i = 0; i < count; i++) {
+      if (inverse[i] == next) {
+        rows[next] = rows[i];
+        addresses[next++] = addresses[i];
+      }
+    }
+  }
+
+  /** Distinct ids; it changes nothing. */
+  public int countDistinct() {
+    if (!repeats) {
+      return unique;
+    }
+    RowLookup other = new RowLookup();
+    other.fill(ids, count);
+    return other.unique;
+  }
+
+  /** Takes the ids of a batch, which are distinct. */
   public void fillDistinct(long[] batch, int positions) {
     take(batch, positions);
     System.arraycopy(batch, 0, ids, 0, positions);
@@ -258,6 +316,7 @@ public final class RowLookup {
   private void take(long[] batch, int positions) {
     Objects.checkFromIndexSize(0, positions, batch.length);
     table = null;
+    repeats = false;
     copied = 0;
     ahead.clear();
     clicks.clear();
