@@ -68,4 +68,22 @@ final class FlightRecordingTest {
     assertThat(named(all, "dev.tern.Allocation").stream().map(event -> event.getString("holder")))
         .contains("x", "w");
   }
+
+  @Test
+  void aRecordingThatBeginsInTheMiddleOfARunHasTheStepsBehindIt() throws IOException {
+    Path file = folder.resolve("run.jfr");
+    try (Recording recording = new Recording();
+        Device device = Device.cpu(1, 1 << 24);
+        Variable x = Variable.zeros(device, "x", Shape.of(SIZE, SIZE));
+        Variable w = Variable.zeros(device, "w", Shape.of(SIZE, SIZE));
+        Computation computation = deep(device, x, w)) {
+      computation.run();
+      recording.start();
+      computation.run();
+      recording.stop();
+      recording.dump(file);
+      assertThat(named(RecordingFile.readAllEvents(file), "dev.tern.Step"))
+          .hasSize(computation.profile().steps().size());
+    }
+  }
 }
