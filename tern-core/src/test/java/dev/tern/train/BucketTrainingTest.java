@@ -130,7 +130,11 @@ final class BucketTrainingTest {
       BucketColumns columns = table.bucketRows();
       try (var block =
           new dev.tern.embedding.config.RowBlock(
-              shape.storage(), shape.width(), shape.state(), 0)) {
+              shape.storage(),
+              shape.width(),
+              shape.state(),
+              0,
+              java.lang.foreign.Arena.ofConfined())) {
         while (columns.next(block)) {
           byte[] weights = block.weights().toArray(ValueLayout.JAVA_BYTE);
           int bytes = weights.length / block.count();

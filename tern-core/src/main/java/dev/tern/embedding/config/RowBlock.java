@@ -18,7 +18,7 @@ public final class RowBlock implements AutoCloseable {
   private final int stateBytes;
   private final int metadataBytes;
 
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena;
   private final MemorySegment weights;
   private final MemorySegment state;
   private final MemorySegment metadata;
@@ -31,8 +31,11 @@ public final class RowBlock implements AutoCloseable {
    * @param storage type of the weights: F32, F16 or BF16
    * @param state floats of optimizer state of a row
    * @param metadata numbers of 4 bytes that a row keeps about itself
+   * @param arena gives the memory and is closed with the block: confined where one thread uses the
+   *     block, as the end of a shared one stops all threads for a moment
    */
-  public RowBlock(DType storage, int width, int state, int metadata) {
+  public RowBlock(DType storage, int width, int state, int metadata, Arena arena) {
+    this.arena = arena;
     weightBytes = storage.bytes() * width;
     stateBytes = 4 * state;
     metadataBytes = 4 * metadata;

@@ -4,6 +4,7 @@ import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.UnknownRow;
+import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -61,7 +62,8 @@ public final class BucketColumns {
   }
 
   void appendAll(BucketColumns source) {
-    try (RowBlock block = new RowBlock(shape.storage(), shape.width(), shape.state(), 0)) {
+    try (RowBlock block =
+        new RowBlock(shape.storage(), shape.width(), shape.state(), 0, Arena.ofConfined())) {
       while (source.next(block)) {
         append(block);
       }

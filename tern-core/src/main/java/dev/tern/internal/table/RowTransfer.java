@@ -139,7 +139,7 @@ final class RowTransfer {
   void export(BucketRows buckets, Optional<RowCopies> copies, Consumer<RowBlock> sink) {
     int[] all = IntStream.range(0, buckets.count()).toArray();
     long[] numbers = Arrays.stream(all).asLongStream().toArray();
-    try (PlacedBlock block = new PlacedBlock(config, 0)) {
+    try (PlacedBlock block = new PlacedBlock(config, 0, Arena.ofConfined())) {
       for (int from = 0; from < all.length; from += block.count()) {
         block.take(numbers, from, Math.min(block.places().length, all.length - from));
         gather(block, all, from, copies);
@@ -152,7 +152,7 @@ final class RowTransfer {
   boolean restore(BucketRows buckets, RowBlock.Source source, RowListener watch) {
     int taken = 0;
     watch.begin();
-    try (PlacedBlock block = new PlacedBlock(config, 0)) {
+    try (PlacedBlock block = new PlacedBlock(config, 0, Arena.ofConfined())) {
       while (source.next(block.rows())) {
         if (block.count() > buckets.count() - taken) {
           return false;

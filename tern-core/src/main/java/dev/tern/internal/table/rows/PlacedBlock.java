@@ -4,6 +4,7 @@ import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
 
 /**
  * A block of rows, and the address of each row in a table: {@link #gather} copies rows from there
@@ -29,11 +30,16 @@ public final class PlacedBlock implements AutoCloseable {
   /** Keeps alive the loads that only warm the cache. */
   private int touched;
 
-  /** An empty block; {@code metadata} is {@link TableConfig#metadata}, or 0 to leave it out. */
-  public PlacedBlock(TableConfig config, int metadata) {
+  /**
+   * An empty block.
+   *
+   * @param metadata {@link TableConfig#metadata}, or 0 to leave it out
+   * @param arena as of a {@link RowBlock}
+   */
+  public PlacedBlock(TableConfig config, int metadata, Arena arena) {
     this.config = config;
     int state = config.stateFloats();
-    rows = new RowBlock(config.storage(), config.width(), state, metadata);
+    rows = new RowBlock(config.storage(), config.width(), state, metadata, arena);
     places = new long[rows.room()];
     rowBytes = RowLayout.rowBytes(config);
     offsets = new int[] {0, RowLayout.weightBytes(config), RowLayout.metadataOffset(config)};

@@ -3,6 +3,7 @@ package dev.tern.internal.table.snapshot;
 import dev.tern.base.Workers;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.internal.table.rows.PlacedBlock;
+import java.lang.foreign.Arena;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -10,8 +11,10 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Moves blocks of rows from a source to a sink, in order. While the sink takes one block, another
- * thread lets the source fill the next.
+ * Moves blocks of rows from a source to a sink, in order. The caller's thread does all of it until
+ * a block is full. From then on another thread lets the source fill the next blocks while the sink
+ * takes one. So a small table costs neither a thread nor memory that threads share, whose end stops
+ * all threads of the process for a moment.
  */
 public final class RowPipe {
   private static final int BLOCKS = 3;
@@ -37,11 +40,29 @@ public final class RowPipe {
   }
 
   /**
-   * Gives all blocks of {@code source} to {@code sink}, on this thread, then to {@code finish}. The
-   * thread of the source calls {@code finish}; this thread does for the last blocks. If one of them
-   * fails, this throws its exception, once the others have stopped.
+   * Gives all blocks of {@code source} to {@code sink}, on this thread, then to {@code finish}, on
+   * this thread or another. If one of them fails, this throws its exception, once the others have
+   * stopped.
    */
   public static void run(
+      TableConfig config,
+      Predicate<PlacedBlock> source,
+      Consumer<PlacedBlock> sink,
+      Consumer<PlacedBlock> finish) {
+    try (PlacedBlock block = new PlacedBlock(config, config.metadata(), Arena.ofConfined())) {
+      do {
+        if (!source.test(block)) {
+          return;
+        }
+        sink.accept(block);
+        finish.accept(block);
+      } while (block.count() < block.places().length);
+    }
+    runFurther(config, source, sink, finish);
+  }
+
+  /** Moves the blocks behind the first. */
+  private static void runFurther(
       TableConfig config,
       Predicate<PlacedBlock> source,
       Consumer<PlacedBlock> sink,
@@ -49,7 +70,7 @@ public final class RowPipe {
     RowPipe pipe = new RowPipe(source, finish);
     PlacedBlock[] blocks = new PlacedBlock[BLOCKS];
     for (int i = 0; i < BLOCKS; i++) {
-      blocks[i] = new PlacedBlock(config, config.metadata());
+      blocks[i] = new PlacedBlock(config, config.metadata(), Arena.ofShared());
       pipe.empty.add(blocks[i]);
     }
     Thread filler = Thread.ofPlatform().daemon().name("tern-rows").start(pipe::fill);

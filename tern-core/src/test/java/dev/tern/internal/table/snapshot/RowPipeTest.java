@@ -11,10 +11,14 @@ import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,20 +28,47 @@ final class RowPipeTest {
   private static final TableConfig CONFIG =
       new TableConfig("t", 0, 3, 1, TableOptions.of(Optimizer.sgd(0.1f)).initRange(0.01f));
 
-  /** Gives blocks of one row, its id, then its number, up to {@code last}. */
+  /** Gives full blocks, the first id of each its number, up to {@code last}. */
   private static Predicate<PlacedBlock> upTo(int last, AtomicInteger filled) {
     return block -> {
       block.ids()[0] = filled.get();
-      block.rows().setCount(1);
+      block.rows().setCount(block.rows().room());
       return filled.getAndIncrement() < last;
     };
   }
 
-  @Test
-  void theSinkTakesAllBlocksInOrder() {
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3, 4, 50})
+  void theSinkTakesAllBlocksInOrderAndEachIsFinished(int blocks) {
     List<Long> taken = new ArrayList<>();
-    RowPipe.run(CONFIG, upTo(50, new AtomicInteger()), block -> taken.add(block.ids()[0]));
-    assertThat(taken).hasSize(50).isSorted().startsWith(0L).endsWith(49L);
+    Set<Long> finished = ConcurrentHashMap.newKeySet();
+    RowPipe.run(
+        CONFIG,
+        upTo(blocks, new AtomicInteger()),
+        block -> taken.add(block.ids()[0]),
+        block -> finished.add(block.ids()[0]));
+    List<Long> all = LongStream.range(0, blocks).boxed().toList();
+    assertThat(taken).isEqualTo(all);
+    assertThat(finished).hasSize(blocks).containsAll(all);
+  }
+
+  @Test
+  void blocksThatAreNotFullStayOnOneThread() {
+    AtomicInteger filled = new AtomicInteger();
+    Set<Thread> threads = new HashSet<>();
+    int[] counts = {1, 4095, 7};
+    List<Integer> taken = new ArrayList<>();
+    RowPipe.run(
+        CONFIG,
+        block -> {
+          threads.add(Thread.currentThread());
+          block.rows().setCount(filled.get() < counts.length ? counts[filled.get()] : 0);
+          return filled.getAndIncrement() < counts.length;
+        },
+        block -> taken.add(block.count()),
+        _ -> threads.add(Thread.currentThread()));
+    assertThat(taken).containsExactly(1, 4095, 7);
+    assertThat(threads).containsExactly(Thread.currentThread());
   }
 
   @Test
@@ -69,7 +100,9 @@ final class RowPipeTest {
                   return endless.test(block);
                 },
                 block -> {
-                  throw new IllegalStateException("full");
+                  if (block.ids()[0] > 0) {
+                    throw new IllegalStateException("full");
+                  }
                 }))
         .hasMessage("full");
     assertThat(filled.get()).isLessThan(10);
