@@ -1,9 +1,8 @@
 package dev.tern.cli;
 
-import dev.tern.cli.table.TableCommand;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -13,27 +12,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.TypeConversionException;
 
-/** The {@code tern} command: its subcommands are classes of this package, listed here. */
+/** The {@code tern} command: its subcommands are listed in {@link Subcommand}. */
 @Command(
     name = "tern",
     description = "Trains and serves click-through-rate models.",
     version = "tern 0.1.0-SNAPSHOT",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {
-      QuickstartCommand.class,
-      TrainCommand.class,
-      EvaluateCommand.class,
-      PredictCommand.class,
-      DataCommand.class,
-      TableCommand.class,
-      ProfileCommand.class,
-      ReplayCommand.class,
-      BenchCommand.class,
-      InfoCommand.class,
-      CompletionCommand.class,
-      CommandLine.HelpCommand.class
-    },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:success",
@@ -82,17 +67,18 @@ public final class Main {
   static int run(PrintWriter out, PrintWriter err, String... args) {
     Main main = new Main();
     Failures failures = new Failures(() -> main.debug);
+    CommandLine root = new CommandLine(main);
+    Subcommand.wanted(args).forEach(each -> root.addSubcommand(each.type()));
     CommandLine command =
-        new CommandLine(main)
-            .registerConverter(long.class, text -> number(text, "a whole number", Long::valueOf))
+        root.registerConverter(long.class, text -> number(text, "a whole number", Long::valueOf))
             .registerConverter(double.class, text -> number(text, "a number", Double::valueOf))
             .setCaseInsensitiveEnumValuesAllowed(true)
             .setOut(out)
             .setErr(err)
             .setParameterExceptionHandler(failures)
             .setExecutionExceptionHandler(failures);
-    Objects.requireNonNull(command.getSubcommands().get("bench"))
-        .setUnmatchedOptionsArePositionalParams(true);
+    Optional.ofNullable(command.getSubcommands().get("bench"))
+        .ifPresent(bench -> bench.setUnmatchedOptionsArePositionalParams(true));
     try {
       return command.execute(args);
     } catch (Error e) { // picocli hands on exceptions only

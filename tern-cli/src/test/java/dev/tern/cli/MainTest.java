@@ -36,11 +36,13 @@ final class MainTest {
   void everyCommandHasHelp() {
     Result help = tern("--help");
     assertThat(help.code()).isZero();
-    for (String command : new String[] {"data", "replay", "bench", "info", "completion"}) {
-      assertThat(help.out()).contains(command);
+    for (Subcommand each : Subcommand.values()) {
+      String command = each.toString();
+      assertThat(help.out()).containsPattern("\\n  " + command + " +\\S");
       Result result = tern(command, "--help");
       assertThat(result.code()).as(command).isZero();
-      assertThat(result.out()).contains("Usage: tern " + command);
+      assertThat(result.out()).contains("Usage: tern " + command).contains("--debug");
+      assertThat(tern("--debug", command, "--help").out()).isEqualTo(result.out());
     }
   }
 

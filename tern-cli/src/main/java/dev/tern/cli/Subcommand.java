@@ -1,0 +1,64 @@
+package dev.tern.cli;
+
+import dev.tern.cli.table.TableCommand;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Set;
+import picocli.CommandLine;
+
+/** The subcommands of {@code tern}, by their names, in the order of the help. */
+enum Subcommand {
+  QUICKSTART,
+  TRAIN,
+  EVALUATE,
+  PREDICT,
+  DATA,
+  TABLE,
+  PROFILE,
+  REPLAY,
+  BENCH,
+  INFO,
+  COMPLETION,
+  HELP;
+
+  /**
+   * The subcommands that {@code args} may ask for: the one that the first names, or all. To read
+   * the options of all of them takes longer than many a command.
+   */
+  static Set<Subcommand> wanted(String... args) {
+    for (Subcommand each : values()) {
+      if (args.length > 0 && args[0].equals(each.toString())) {
+        return each.readsAll() ? EnumSet.allOf(Subcommand.class) : EnumSet.of(each);
+      }
+    }
+    return EnumSet.allOf(Subcommand.class);
+  }
+
+  /** Whether it prints something about all subcommands. */
+  private boolean readsAll() {
+    return this == HELP || this == COMPLETION;
+  }
+
+  /** Its class, loaded where it is asked for. */
+  Class<?> type() {
+    return switch (this) {
+      case QUICKSTART -> QuickstartCommand.class;
+      case TRAIN -> TrainCommand.class;
+      case EVALUATE -> EvaluateCommand.class;
+      case PREDICT -> PredictCommand.class;
+      case DATA -> DataCommand.class;
+      case TABLE -> TableCommand.class;
+      case PROFILE -> ProfileCommand.class;
+      case REPLAY -> ReplayCommand.class;
+      case BENCH -> BenchCommand.class;
+      case INFO -> InfoCommand.class;
+      case COMPLETION -> CompletionCommand.class;
+      case HELP -> CommandLine.HelpCommand.class;
+    };
+  }
+
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}
