@@ -9,6 +9,8 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -172,6 +174,80 @@ final class LauncherTest {
             fault -> assertThat(fault).startsWith("[ERROR] Could not transfer"),
             advice -> assertThat(advice).contains("proxies and mirrors from ~/.m2/settings.xml"),
             last -> assertThat(last).contains("the build failed", "target/build.log"));
+  }
+
+  @Test
+  void whatTheJvmKeptForAnotherJvmIsLeftOutInSilence() throws Exception {
+    Files.writeString(root.resolve("tern-cli/target/tern.aot"), "of another JVM");
+    Ended version = run(Map.of(), "--version");
+    assertThat(version.code()).isZero();
+    assertThat(version.err()).isEmpty();
+    assertThat(version.out()).startsWith("tern ").hasLineCount(1);
+  }
+
+  /** A JDK whose {@code java} writes its arguments to a log, and the file that it is to keep. */
+  private Path jdkThatLogs(Path log) throws IOException {
+    Path jdk = Files.createDirectories(temp.resolve("a jdk"));
+    Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25.0.3\"\n");
+    Path bin = Files.createDirectory(jdk.resolve("bin"));
+    script(bin.resolve("javac"), "");
+    script(
+        bin.resolve("java"),
+        """
+        echo "$@" >>'%s'
+        for each; do
+          case $each in -XX:AOTCacheOutput=*) echo kept >"${each#*=}" ;; esac
+        done
+        """
+            .formatted(log));
+    return jdk;
+  }
+
+  private static void script(Path file, String text) throws IOException {
+    Files.writeString(file, "#!/bin/sh\n" + text);
+    assertThat(file.toFile().setExecutable(true)).isTrue();
+  }
+
+  @Test
+  void theUsualCommandsRunOnceAfterABuildAndLaterOnesUseWhatTheJvmKept() throws Exception {
+    Path log = temp.resolve("java.log");
+    Path built = root.resolve("tern-cli/target/built");
+    Path cache = root.resolve("tern-cli/target/tern.aot");
+    script(temp.resolve("mvn"), "touch '%s'\n".formatted(built));
+    Map<String, String> environment =
+        Map.of(
+            "TERN_JAVA_HOME",
+            jdkThatLogs(log).toString(),
+            "PATH",
+            temp + File.pathSeparator + System.getenv("PATH"));
+    assertThat(run(environment, "info").code()).isZero();
+    assertThat(Files.readAllLines(log))
+        .singleElement()
+        .asString()
+        .endsWith("Main info")
+        .doesNotContain("AOT");
+    Files.delete(built);
+    assertThat(run(environment, "info").err()).contains("so that later ones start faster");
+    Files.createDirectories(root.resolve("tern-bench/target"));
+    Files.copy(built, root.resolve("tern-bench/target/built"));
+    Files.createDirectories(root.resolve("tern-bench/src/main"));
+    Files.createFile(root.resolve("tern-bench/pom.xml"));
+    Files.setLastModifiedTime(
+        root.resolve("tern-bench/target/built"), FileTime.from(Instant.now().plusSeconds(9)));
+    assertThat(run(environment, "bench").err()).isEmpty();
+    Files.setLastModifiedTime(built, FileTime.from(Instant.now().plusSeconds(9)));
+    assertThat(run(environment, "info").err()).contains("was built anew");
+    assertThat(cache).exists();
+    assertThat(Files.readAllLines(log).stream().skip(1))
+        .satisfiesExactly(
+            rehearsal -> assertThat(rehearsal).contains("-XX:AOTCacheOutput=" + cache, "Rehearsal"),
+            info -> assertThat(info).contains("-XX:AOTCache=" + cache).endsWith("Main info"),
+            bench -> assertThat(bench).endsWith("Main bench").doesNotContain("AOT"),
+            again -> assertThat(again).contains("-XX:AOTCacheOutput=" + cache, "Rehearsal"),
+            info -> assertThat(info).contains("-XX:AOTCache=" + cache).endsWith("Main info"));
+    try (Stream<Path> left = Files.list(root.resolve("target"))) {
+      assertThat(left.filter(Files::isDirectory)).isEmpty();
+    }
   }
 
   @Test
