@@ -4,6 +4,7 @@ import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
+import jdk.jfr.EventType;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 
@@ -15,8 +16,7 @@ import jdk.jfr.Name;
 @Category("Tern")
 @Description("Off-heap memory was taken that no thread had kept from before")
 final class AllocationEvent extends Event {
-  /** Asked whether events are wanted. To ask for the type would start the flight recorder. */
-  private static final AllocationEvent PROBE = new AllocationEvent();
+  private static final EventType TYPE = EventType.getEventType(AllocationEvent.class);
 
   @Label("Holder")
   String holder = "";
@@ -31,7 +31,7 @@ final class AllocationEvent extends Event {
   long reserved;
 
   static void note(String holder, long bytes, Pool pool) {
-    if (PROBE.isEnabled()) {
+    if (TYPE.isEnabled()) {
       AllocationEvent event = new AllocationEvent();
       event.holder = holder;
       event.bytes = bytes;

@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import jdk.jfr.FlightRecorder;
 
 /**
  * Off-heap memory under a hard budget. Blocks are 64-byte aligned and placed by best fit in
@@ -308,7 +309,10 @@ public final class Allocator implements AutoCloseable {
         throw outOfBudget(bytes, holder);
       }
       mine.add(address, size, bytes, pool.handle(), holder);
-      AllocationEvent.note(holder, size, pool);
+      // Without a recorder the class of the event stays unused: its first use starts one.
+      if (FlightRecorder.isInitialized()) {
+        AllocationEvent.note(holder, size, pool);
+      }
       return address;
     }
   }

@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import jdk.jfr.FlightRecorder;
 
 /**
  * A plan bound to addresses. It may run any number of times and allocates nothing then. One thread
@@ -115,7 +116,8 @@ public final class Execution {
 
   /** Computes outputs and stores updates. */
   public void run() {
-    boolean isRecorded = StepEvent.isRecorded();
+    // The first use of an event's class starts the recorder.
+    boolean isRecorded = FlightRecorder.isInitialized() && StepEvent.isRecorded();
     long start = System.nanoTime();
     times[0] = start;
     for (int i = 0; i < steps.size(); i++) {

@@ -3,6 +3,7 @@ package dev.tern.internal.runtime;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
+import jdk.jfr.EventType;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -14,8 +15,7 @@ import jdk.jfr.StackTrace;
 @Description("A kernel of a computation ran on all threads")
 @StackTrace(false)
 final class StepEvent extends Event {
-  /** Asked whether events are wanted. To ask for the type would start the flight recorder. */
-  private static final StepEvent PROBE = new StepEvent();
+  private static final EventType TYPE = EventType.getEventType(StepEvent.class);
 
   @Label("What")
   String what = "";
@@ -26,6 +26,6 @@ final class StepEvent extends Event {
 
   /** Whether a recording wants these events. */
   static boolean isRecorded() {
-    return PROBE.isEnabled();
+    return TYPE.isEnabled();
   }
 }
