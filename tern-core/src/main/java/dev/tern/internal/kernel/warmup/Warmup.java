@@ -143,7 +143,7 @@ public final class Warmup {
       boolean due = drive.isBusy() ? !busy : drive.isDue();
       busy |= drive.isBusy();
       ran |= due;
-      if (due && drive.round()) {
+      if (due && drive.round(drives.size())) {
         drives.remove(drive);
         PENDING.decrementAndGet();
         if (drive.isAdopted() && drive.candidate().isWatched()) {

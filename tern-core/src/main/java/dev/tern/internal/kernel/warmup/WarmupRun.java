@@ -15,6 +15,12 @@ final class WarmupRun {
    */
   private static final long POLL_NANOS = 500_000;
 
+  /**
+   * All looks together take one part in so many of the warm-up thread's time: rounds of code that
+   * boxes keep a processor from the JIT, and have it compile what boxes vectors.
+   */
+  private static final int SHARE = 5;
+
   /** Time after which looks become rare, as code that boxes for good must not take a processor. */
   private static final long STEADY_NANOS = 2_000_000_000L;
 
@@ -27,10 +33,17 @@ final class WarmupRun {
   private static final long MOST_PATIENCE_NANOS = 30_000_000_000L;
 
   /**
-   * If rounds allocate the same for this time, but less than the first round, a part of the code
-   * boxes for good. The time doubles with each attempt, for slow machines.
+   * If rounds allocate the same for this time, but less than the first round, and the JIT has
+   * compiled nothing meanwhile, a part of the code boxes for good. The time doubles with each
+   * attempt, for slow machines.
    */
   private static final long STUCK_NANOS = 600_000_000L;
+
+  /**
+   * The same while the JIT compiles other code. Long, as a new class would have to wait in the
+   * JIT's queue again.
+   */
+  private static final long BUSY_STUCK_NANOS = 5_000_000_000L;
 
   private final Warmup.Candidate candidate;
   private int rounds;
@@ -75,9 +88,11 @@ final class WarmupRun {
   }
 
   private boolean isStuck(long now) {
+    int slower = Math.min(attempts, 4);
     return !isBusy()
         && allocatedLast < allocatedFirst
-        && now - allocatedSince > STUCK_NANOS << Math.min(attempts, 4);
+        && (now - Math.max(jitMoved, allocatedSince) > STUCK_NANOS << slower
+            || now - allocatedSince > BUSY_STUCK_NANOS << slower);
   }
 
   private void note(long allocated) {
@@ -100,8 +115,12 @@ final class WarmupRun {
     return adopted;
   }
 
-  /** Runs a round; true if the candidate is adopted or given up. */
-  boolean round() {
+  /**
+   * Runs a round; true if the candidate is adopted or given up.
+   *
+   * @param candidates that wait, this one among them
+   */
+  boolean round(int candidates) {
     long start = System.nanoTime();
     try {
       long allocated = Warmup.round(candidate, quiet > 0);
@@ -115,7 +134,8 @@ final class WarmupRun {
       }
       long now = System.nanoTime();
       boolean steady = now - started < STEADY_NANOS;
-      due = now + (steady ? now - start + POLL_NANOS : 4 * (now - start) + RARE_NANOS);
+      long pause = (SHARE - 1) * candidates * (now - start);
+      due = now + pause + (steady ? POLL_NANOS : RARE_NANOS);
       if (isBusy()) {
         started = now;
       }
