@@ -14,6 +14,7 @@ import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.ir.Pointwise;
+import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
@@ -68,6 +69,8 @@ public final class Trainer implements AutoCloseable {
       Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
     options.check();
     requireUnknown(encoder, options.tables());
+    // Its code is compiled while tables are made and data is read.
+    MatMul.prepare();
     this.encoder = encoder;
     this.options = options;
     TableOptions tables = options.tables().knownOnly(encoder.tablesOfKnown());

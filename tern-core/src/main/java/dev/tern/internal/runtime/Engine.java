@@ -66,7 +66,6 @@ public final class Engine implements AutoCloseable {
     allocator = Allocator.of(budget);
     constants = new PackedConstants(allocator);
     this.stepBudget = stepBudget;
-    MatMul.prepare();
   }
 
   /** An engine of all cores without a budget, for tensors that are computed without a device. */
@@ -234,6 +233,7 @@ public final class Engine implements AutoCloseable {
 
   private Bound bind(Program program, long limit, ScheduleFinder finder, Set<Buffer> fixed) {
     requireOpen("bind");
+    MatMul.prepare();
     Plan whole = plans.plan(program, Long.MAX_VALUE, Long.MAX_VALUE, ScheduleFinder.QUICK);
     List<Optional<CompiledKernel>> kernels = Execution.kernels(whole);
     long lanes = Execution.scratchBytes(whole, workers.threads());
