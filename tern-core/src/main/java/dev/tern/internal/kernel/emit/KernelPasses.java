@@ -9,6 +9,7 @@ import dev.tern.internal.kernel.KernelSpec.Store;
 import dev.tern.internal.kernel.ReductionLanes;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,8 +26,8 @@ import java.util.stream.IntStream;
  *
  * <p>A value is either one number for each element, or a <em>row value</em>: one number for the
  * whole inner loop. Where a later pass needs an element of an earlier one, it computes the element
- * again if that takes one cheap op on what it loads. It reads any other back from where it was
- * stored, or from a row of scratch memory.
+ * again if that takes a few cheap ops on loads. It reads any other back from where it was stored,
+ * or from a row of scratch memory.
  */
 final class KernelPasses {
   /** A reduction of a value in pass {@code phase}; its lanes are number {@code slot} of the row. */
@@ -40,6 +41,12 @@ final class KernelPasses {
 
   /** Ops that a function such as exp counts as. */
   private static final int FUNCTION_WORK = 32;
+
+  /** Ops that a load or store counts as, beside others that are computed again. */
+  private static final int ACCESS_WORK = 2;
+
+  /** Ops that it counts as to store a value in one pass and load it in another. */
+  private static final int KEEPING_WORK = 3 * ACCESS_WORK;
 
   private final KernelSpec spec;
   private final int firstInstruction;
@@ -148,11 +155,30 @@ final class KernelPasses {
     spec.instruction(value).arguments().forEach(argument -> need(argument, p));
   }
 
-  /** Whether the value is one op on loads or row values that costs no more than to read it back. */
+  /**
+   * Whether it costs no more to compute the value again, from loads and row values, than to read it
+   * back, which takes a load, and to keep it before, which takes a store unless somebody else wants
+   * the value there. A load or store counts as two ops. One op never costs more.
+   */
   private boolean isCheap(int value) {
+    Set<Integer> again = new HashSet<>();
+    if (!takesCheapOps(value, again)) {
+      return false;
+    }
+    long loads = again.stream().filter(v -> v < firstInstruction).count();
+    long ops = again.size() - loads;
+    return ops == 1 || storeOf(value) < 0 && ACCESS_WORK * loads + ops <= KEEPING_WORK;
+  }
+
+  /** Collects the loads and ops that give a value; false where one of the ops is slow. */
+  private boolean takesCheapOps(int value, Set<Integer> found) {
+    if (row[value] || !found.add(value) || value < firstInstruction) {
+      return true;
+    }
     Instruction instruction = spec.instruction(value);
-    boolean slow = instruction.op().isPolynomial() || SLOW.contains(instruction.op());
-    return !slow && instruction.arguments().stream().allMatch(a -> row[a] || a < firstInstruction);
+    return !instruction.op().isPolynomial()
+        && !SLOW.contains(instruction.op())
+        && instruction.arguments().stream().allMatch(a -> takesCheapOps(a, found));
   }
 
   private boolean isReduction(int value) {

@@ -192,6 +192,40 @@ final class KernelsTest {
     }
   }
 
+  /**
+   * Rows without their mean over their standard deviation, and what that makes of a second load.
+   */
+  private static final KernelSpec NORMAL =
+      new KernelSpec(
+          List.of(Access.CONTIGUOUS, Access.CONTIGUOUS, Access.BROADCAST),
+          1,
+          List.of(
+              new Instruction(new Op.Reduce(Op.Reduce.Kind.SUM, 0, 1), List.of(0)),
+              new Instruction(Op.Binary.SUB, List.of(0, 4)),
+              new Instruction(Op.Binary.MUL, List.of(5, 5)),
+              new Instruction(new Op.Reduce(Op.Reduce.Kind.SUM, 0, 1), List.of(6)),
+              new Instruction(Op.Unary.RSQRT, List.of(7)),
+              new Instruction(Op.Binary.MUL, List.of(5, 8)),
+              new Instruction(Op.Binary.MUL, List.of(9, 1)),
+              new Instruction(new Op.Reduce(Op.Reduce.Kind.SUM, 0, 1), List.of(10)),
+              new Instruction(Op.Binary.MUL, List.of(9, 11)),
+              new Instruction(Op.Binary.SUB, List.of(1, 12))),
+          List.of(
+              new Store(13, Mode.WRITE, Access.CONTIGUOUS),
+              new Store(11, Mode.WRITE, Access.BROADCAST)));
+
+  @Test
+  void whatFollowsFromALoadByAFewCheapOpsIsNotKept() {
+    assertThat(new KernelPasses(NORMAL).count()).isEqualTo(4);
+    assertThat(new KernelPasses(NORMAL).scratchRows()).isZero();
+    assertThat(new KernelPasses(ROWS).scratchRows()).isEqualTo(1);
+    for (int n : SIZES) {
+      assertThat(run(NORMAL, VectorSupport.lanes(), n))
+          .as("%d elements", n)
+          .containsExactly(run(NORMAL, 1, n));
+    }
+  }
+
   @Test
   void onlyShortRowsHaveKernelsOfTheirOwn() {
     for (int n : new int[] {0, 129, 144, 1024}) {
