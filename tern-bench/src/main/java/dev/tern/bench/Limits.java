@@ -73,6 +73,42 @@ final class Limits {
     }
   }
 
+  /**
+   * Billions of bytes a second read from an array of {@code elements} floats, as {@link #triad}.
+   */
+  static double read(int threads, int elements) {
+    float[] a = new float[elements];
+    float[] sums = new float[threads];
+    return bandwidth(threads, a, (task, from, to) -> sums[task] += Streams.read(a, from, to));
+  }
+
+  /** Billions of bytes a second written to an array of {@code elements} floats, likewise. */
+  static double write(int threads, int elements) {
+    float[] a = new float[elements];
+    return bandwidth(threads, a, (task, from, to) -> Streams.write(a, from, to));
+  }
+
+  /** Goes through a part of an array. */
+  private interface Pass {
+    void run(int task, int from, int to);
+  }
+
+  private static double bandwidth(int threads, float[] a, Pass pass) {
+    int calls = Math.max(1, 4_000_000 / a.length);
+    try (Workers team = Workers.of(threads)) {
+      IntConsumer work =
+          task -> {
+            int from = (int) ((long) a.length * task / threads);
+            int to = (int) ((long) a.length * (task + 1) / threads);
+            for (int i = 0; i < calls; i++) {
+              pass.run(task, from, to);
+            }
+          };
+      median(team, threads, work);
+      return 4.0 * a.length * calls / median(team, threads, work);
+    }
+  }
+
   private static void triad(float[] a, float[] b, float[] c, int from, int to) {
     for (int i = from; i < to; i++) {
       a[i] = b[i] + 3f * c[i];

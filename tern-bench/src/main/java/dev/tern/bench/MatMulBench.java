@@ -19,6 +19,10 @@ import java.util.concurrent.locks.LockSupport;
  * {@code bench matmul}: the matrix products of the models (forward, gradient of the input, gradient
  * of the weights) and odd shapes, beside PyTorch's on the same shapes and layouts. A sample of each
  * result's elements is compared with sums in double precision before anything is timed.
+ *
+ * <p>Each line names what bounds the case on this machine, as measured beside it: multiplications
+ * at the rate of fused multiply-adds on registers, or operands and results at the rate of reading
+ * and writing memory of their size once; and the share of that bound which was reached.
  */
 final class MatMulBench {
   private static final long WARM_MILLIS = 60_000;
@@ -28,6 +32,7 @@ final class MatMulBench {
 
   private final boolean json;
   private final List<Double> ratios = new ArrayList<>();
+  private final List<Double> oddRatios = new ArrayList<>();
   private boolean warm;
 
   private MatMulBench(boolean json) {
@@ -49,6 +54,32 @@ final class MatMulBench {
 
     double flops() {
       return 2.0 * m * n * k;
+    }
+
+    boolean isOdd() {
+      return name.endsWith("odd");
+    }
+  }
+
+  /** The least nanoseconds of a case, by arithmetic and by what it must move. */
+  private record Bound(double arithmetic, double memory) {
+    static Bound of(Case each, int threads) {
+      double peak = Limits.gigaflops(threads);
+      long read = (long) each.m * each.k + (long) each.k * each.n;
+      long written = (long) each.m * each.n;
+      int size = Math.toIntExact(read + written);
+      return new Bound(
+          peak > 0 ? each.flops() / peak : 0,
+          4 * (read / Limits.read(threads, size) + written / Limits.write(threads, size)));
+    }
+
+    String name() {
+      return arithmetic >= memory ? "multiply-adds" : "memory";
+    }
+
+    /** The rate at this bound in billions of operations a second. */
+    double rate(Case each) {
+      return each.flops() / Math.max(arithmetic, memory);
     }
   }
 
@@ -79,11 +110,14 @@ final class MatMulBench {
         Peers peers = new Peers(python, arguments.text("--peers"), threads, millis)) {
       for (Case each : cases(arguments.positive("--batch"))) {
         if (each.name().contains(only)) {
-          print(time(each, workers, rounds, peers));
+          Result result = time(each, workers, rounds, peers);
+          print(each, result, Bound.of(each, threads));
         }
       }
     }
-    Ratios.print("matmul", threads, ratios, json);
+    String rows = " of %s rows".formatted(arguments.text("--batch"));
+    Ratios.print("matmul", rows, threads, ratios, json);
+    Ratios.print("matmul", " of other numbers of rows", threads, oddRatios, json);
   }
 
   private static List<Case> cases(int batch) {
@@ -174,11 +208,17 @@ final class MatMulBench {
     }
   }
 
-  private void print(Result result) {
+  private void print(Case each, Result result, Bound bound) {
     if (!result.peerRuns().isEmpty()) {
-      ratios.add(result.ratio());
+      (each.isOdd() ? oddRatios : ratios).add(result.ratio());
     }
-    System.out.println(json ? result.toJson() : result.toText());
+    double rate = bound.rate(each);
+    String text =
+        json
+            ? ",\"bound\":\"%s\",\"bound_value\":%.1f,\"share\":%.3f"
+            : "  bound by %s %.1f  share %.2f";
+    String beside = String.format(Locale.ROOT, text, bound.name(), rate, result.value() / rate);
+    System.out.println(json ? result.toJson(beside) : result.toText() + beside);
   }
 
   private static long random(Allocator allocator, long count, long seed) {

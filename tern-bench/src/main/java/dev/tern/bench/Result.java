@@ -71,6 +71,11 @@ public record Result(
   }
 
   public String toJson() {
+    return toJson("");
+  }
+
+  /** The same with further fields, each after a comma. */
+  String toJson(String more) {
     String own =
         String.format(
             Locale.ROOT,
@@ -92,7 +97,7 @@ public record Result(
                 number(peerValue()),
                 list(peerRuns),
                 ratio());
-    return own + beside + "}";
+    return own + beside + more + "}";
   }
 
   public String toText() {
