@@ -1,6 +1,7 @@
 package dev.tern.bench;
 
 import dev.tern.base.Workers;
+import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.kernel.matmul.Epilogue;
 import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.kernel.matmul.ProductSpec;
@@ -64,22 +65,24 @@ final class MatMulBench {
   /** The least nanoseconds of a case, by arithmetic and by what it must move. */
   private record Bound(double arithmetic, double memory) {
     static Bound of(Case each, int threads) {
-      double peak = Limits.gigaflops(threads);
       long read = (long) each.m * each.k + (long) each.k * each.n;
       long written = (long) each.m * each.n;
       int size = Math.toIntExact(read + written);
-      return new Bound(
-          peak > 0 ? each.flops() / peak : 0,
-          4 * (read / Limits.read(threads, size) + written / Limits.write(threads, size)));
+      double moving = read / Limits.read(threads, size) + written / Limits.write(threads, size);
+      return new Bound(each.flops() / Limits.gigaflops(threads), 4 * moving);
     }
 
-    String name() {
-      return arithmetic >= memory ? "multiply-adds" : "memory";
-    }
-
-    /** The rate at this bound in billions of operations a second. */
-    double rate(Case each) {
-      return each.flops() / Math.max(arithmetic, memory);
+    /** What a result says about it; {@code rate} in billions of operations a second. */
+    String beside(Case each, double rate, boolean json) {
+      double most = each.flops() / Math.max(arithmetic, memory);
+      return String.format(
+          Locale.ROOT,
+          json
+              ? ",\"bound\":\"%s\",\"bound_value\":%.1f,\"share\":%.3f"
+              : "  bound by %s %.1f  share %.2f",
+          arithmetic >= memory ? "multiply-adds" : "memory",
+          most,
+          rate / most);
     }
   }
 
@@ -110,8 +113,7 @@ final class MatMulBench {
         Peers peers = new Peers(python, arguments.text("--peers"), threads, millis)) {
       for (Case each : cases(arguments.positive("--batch"))) {
         if (each.name().contains(only)) {
-          Result result = time(each, workers, rounds, peers);
-          print(each, result, Bound.of(each, threads));
+          print(each, time(each, workers, rounds, peers));
         }
       }
     }
@@ -208,16 +210,14 @@ final class MatMulBench {
     }
   }
 
-  private void print(Case each, Result result, Bound bound) {
+  private void print(Case each, Result result) {
     if (!result.peerRuns().isEmpty()) {
       (each.isOdd() ? oddRatios : ratios).add(result.ratio());
     }
-    double rate = bound.rate(each);
-    String text =
-        json
-            ? ",\"bound\":\"%s\",\"bound_value\":%.1f,\"share\":%.3f"
-            : "  bound by %s %.1f  share %.2f";
-    String beside = String.format(Locale.ROOT, text, bound.name(), rate, result.value() / rate);
+    String beside =
+        VectorSupport.available()
+            ? Bound.of(each, result.threads()).beside(each, result.value(), json)
+            : "";
     System.out.println(json ? result.toJson(beside) : result.toText() + beside);
   }
 
