@@ -36,7 +36,7 @@ final class Rehearsal {
                 "--set=data.eval_rows=4000",
                 "--set=train.epochs=1",
                 "--set=run.dir=" + folder.resolve("quickstart")));
-    PrintWriter out = new PrintWriter(System.out, true);
+    PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
     for (List<String> command : commands) {
       int code = Main.run(out, out, command.toArray(String[]::new));
       if (code != 0) {
