@@ -22,6 +22,7 @@ import dev.tern.optim.Optimizer;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -550,5 +551,12 @@ final class BucketRowsTest {
       assertThat(hex(seen)).isEqualTo(first);
       assertThat(hex(buckets(table))).isEqualTo(hex(buckets(trained))).isNotEqualTo(first);
     }
+  }
+
+  /** With one, the constants were null in a process that loads the enum behind them first. */
+  @Test
+  void whatUnknownIdsReadAsHasNoDefaultMethod() {
+    assertThat(UnknownRow.class.getMethods()).noneMatch(Method::isDefault);
+    assertThat(UnknownRow.ZEROS).isSameAs(UnknownRow.Derived.ZEROS);
   }
 }

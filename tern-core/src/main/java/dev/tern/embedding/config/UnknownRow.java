@@ -15,15 +15,20 @@ public sealed interface UnknownRow {
   UnknownRow MEAN = Derived.MEAN;
 
   /** Rows that a table keeps for ids without one; 0 where such ids read as derived values. */
-  default int buckets() {
-    return 0;
-  }
+  int buckets();
 
   /** Values that no row holds, so nothing trains them; see the constants of the same names. */
   enum Derived implements UnknownRow {
     ZEROS,
     INITIAL,
-    MEAN
+    MEAN;
+
+    // No default method: it would have the JVM initialize the interface, whose constants are these,
+    // before this enum has them.
+    @Override
+    public int buckets() {
+      return 0;
+    }
   }
 
   /**
