@@ -81,27 +81,45 @@ final class VectorPairs implements PairKernel {
     FloatVector q2 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
     FloatVector q3 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
     // Four sums in turn, as each addition waits for the one before in its sum.
-    for (int j = 0; j < n; j += 4) {
+    int j = 4;
+    for (; j < n; j += 4) {
       FloatVector v = FloatVector.fromMemorySegment(FLOATS, ALL, at, ORDER);
       s0 = s0.add(v);
       q0 = v.fma(v, q0);
-      v =
-          FloatVector.fromMemorySegment(
-              FLOATS, ALL, Objects.checkIndex(j + 1 < n ? at + stride : zeros, LIMIT), ORDER);
+      v = FloatVector.fromMemorySegment(FLOATS, ALL, Objects.checkIndex(at + stride, LIMIT), ORDER);
       s1 = s1.add(v);
       q1 = v.fma(v, q1);
       v =
           FloatVector.fromMemorySegment(
-              FLOATS, ALL, Objects.checkIndex(j + 2 < n ? at + 2 * stride : zeros, LIMIT), ORDER);
+              FLOATS, ALL, Objects.checkIndex(at + 2 * stride, LIMIT), ORDER);
       s2 = s2.add(v);
       q2 = v.fma(v, q2);
       v =
           FloatVector.fromMemorySegment(
-              FLOATS, ALL, Objects.checkIndex(j + 3 < n ? at + 3 * stride : zeros, LIMIT), ORDER);
+              FLOATS, ALL, Objects.checkIndex(at + 3 * stride, LIMIT), ORDER);
       s3 = s3.add(v);
       q3 = v.fma(v, q3);
       at = Objects.checkIndex(at + 4 * stride, LIMIT);
     }
+    // The last one to four.
+    FloatVector v = FloatVector.fromMemorySegment(FLOATS, ALL, at, ORDER);
+    s0 = s0.add(v);
+    q0 = v.fma(v, q0);
+    v =
+        FloatVector.fromMemorySegment(
+            FLOATS, ALL, Objects.checkIndex(j - 3 < n ? at + stride : zeros, LIMIT), ORDER);
+    s1 = s1.add(v);
+    q1 = v.fma(v, q1);
+    v =
+        FloatVector.fromMemorySegment(
+            FLOATS, ALL, Objects.checkIndex(j - 2 < n ? at + 2 * stride : zeros, LIMIT), ORDER);
+    s2 = s2.add(v);
+    q2 = v.fma(v, q2);
+    v =
+        FloatVector.fromMemorySegment(
+            FLOATS, ALL, Objects.checkIndex(j - 1 < n ? at + 3 * stride : zeros, LIMIT), ORDER);
+    s3 = s3.add(v);
+    q3 = v.fma(v, q3);
     FloatVector whole = s0.add(s1).add(s2.add(s3));
     FloatVector squares = q0.add(q1).add(q2.add(q3));
     long to = Objects.checkIndex(lanes, LIMIT);
