@@ -12,7 +12,7 @@ import java.util.Arrays;
  *   pack B into panels as wide as a tile     // tasks: a block of terms, four panels
  *   for each chunk of rows of C              // tasks
  *     for each STRIPS strips of rows
- *       for each block of DEPTH terms        // Part
+ *       for each block of terms              // Part
  *         pack A into strips as high as a tile
  *         for each strip and panel: a tile   // 6 rows x 2 vectors
  * </pre>
@@ -27,8 +27,14 @@ import java.util.Arrays;
 final class BlockedProduct {
   private static final int ROWS = TileLoops.ROWS;
 
-  /** Terms in a block: a panel of B of this length fills the first-level cache. */
+  /** Most terms in a block. */
   private static final int DEPTH = 512;
+
+  /**
+   * Most terms in a block where many strips take turns at a panel of B, which is then 32 KiB with
+   * vectors of 512 bits: it stays in a first-level cache of 48 KiB beside a strip.
+   */
+  private static final int NEAR_DEPTH = 256;
 
   /** Strips of A packed at a time, half of a second-level cache. */
   private static final int STRIPS = 16;
@@ -96,7 +102,7 @@ final class BlockedProduct {
 
   private final boolean packA;
 
-  /** Whether the last columns of C are at most half a tile, computed from rows of A in place. */
+  /** Whether the last columns of C are at most half a tile. */
   private final boolean endsNarrow;
 
   // Strides of whole tiles, then of tiles over an edge of C, which are computed beside C. A strip
@@ -168,11 +174,11 @@ final class BlockedProduct {
     m = spec.m() - lone;
     boolean isNarrow = n <= width / 2 && (aStep == 4 || aRow == 4);
     packA = !isNarrow && !(aStep == 4 && panels(n) <= FEW_PANELS);
-    endsNarrow = !packA && n % width > 0 && n % width <= width / 2;
+    endsNarrow = n % width > 0 && n % width <= width / 2;
     long panel = 4L * width;
     whole = strides(packA, packB ? panel : bStep, cRow);
-    narrow = strides(false, panel, cRow);
-    narrowBeside = strides(false, panel, panel / 2);
+    narrow = strides(packA, panel, cRow);
+    narrowBeside = strides(packA, panel, panel / 2);
     packed = strides(true, panel, panel);
     packedStrip = strides(true, bStep, panel);
     packedPanel = strides(false, panel, panel);
@@ -301,7 +307,8 @@ final class BlockedProduct {
 
   private void cutSlab() {
     int length = termEnd - term;
-    int blocks = (length + DEPTH - 1) / DEPTH;
+    int deepest = strips(m) > STRIPS ? NEAR_DEPTH : DEPTH;
+    int blocks = (length + deepest - 1) / deepest;
     depth = (length + blocks - 1) / blocks + 3 & -4;
     groups = (panels(columnEnd - column) + PANELS - 1) / PANELS;
   }
@@ -522,7 +529,7 @@ final class BlockedProduct {
         int s = first;
         if (endsNarrow && column + (p + 1) * width > n) {
           for (int full = Math.min(count, m / ROWS - strip); s < full; s++) {
-            narrow(strip + s, p);
+            narrow(s, p);
           }
         }
         for (; s < count; s++) {
@@ -532,11 +539,11 @@ final class BlockedProduct {
     }
 
     /** A whole strip of the last panel of C, which is at most half as wide as a tile. */
-    private void narrow(int stripAtHand, int panel) {
-      int row = stripAtHand * ROWS;
+    private void narrow(int s, int panel) {
+      int row = (strip + s) * ROWS;
       int first = column + panel * width;
       int columns = n - first;
-      long x = rowAt(row);
+      long x = packA ? stripAt(s) : rowAt(row);
       long y = panelAt(block, panel);
       long target = rows + row * cRow + 4L * first;
       if (columns == width / 2) {

@@ -239,7 +239,12 @@ final class MatMulTest {
     "700,165,1",
     "20,40,35",
     "130,33,530",
-    "65,15,1030"
+    "65,15,1030",
+    "18,16,40",
+    "25,15,300",
+    "96,80,257",
+    "103,80,257",
+    "109,77,513"
   })
   void everyElementIsTheOrderedSumOfItsTermsInEveryForm(int m, int n, int k) {
     for (int form = 0; form < 8; form++) {
