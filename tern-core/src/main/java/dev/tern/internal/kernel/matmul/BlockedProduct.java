@@ -307,7 +307,8 @@ final class BlockedProduct {
 
   private void cutSlab() {
     int length = termEnd - term;
-    int deepest = strips(m) > STRIPS ? NEAR_DEPTH : DEPTH;
+    // A matrix packed once serves any number of rows.
+    int deepest = panelsAt != 0 || strips(m) > STRIPS ? NEAR_DEPTH : DEPTH;
     int blocks = (length + deepest - 1) / deepest;
     depth = (length + blocks - 1) / blocks + 3 & -4;
     groups = (panels(columnEnd - column) + PANELS - 1) / PANELS;

@@ -28,7 +28,7 @@ final class LoopSizesTest {
 
   static Stream<Arguments> loops() {
     return Stream.of(
-        arguments("../ops/VectorPairs", "elements", 516),
+        arguments("../ops/VectorPairs", "elements", 697),
         arguments("../ops/VectorPairs", "gradients", 497),
         arguments("VectorDots", "fourRows", 735),
         arguments("VectorTile", "tile", 1243),
