@@ -172,8 +172,9 @@ public final class Predictor implements AutoCloseable {
 
   /**
    * Makes the working memory of all calls that may run at once, and has the JIT compile what they
-   * run. It takes a second or two, 10 at most. A service calls this once before its first request;
-   * without it the first calls take up to a hundred times longer than later ones.
+   * run. It takes up to 10 seconds on two cores; the JIT compiles what is left by then while calls
+   * are served. A service calls this once before its first request; without it the first calls take
+   * up to a hundred times longer than later ones.
    *
    * <p>No other call may be under way.
    */
