@@ -14,8 +14,8 @@ import java.util.Map;
  */
 final class Context {
   /**
-   * Rows that scorers have room for. From 6 on they fill tiles of products, which are 6 rows high,
-   * and each is at most a third more than the one before.
+   * Rows that scorers have room for. From 6 on they fill tiles of products, which are 6 rows high.
+   * From 24 on each is at most a third more than the one before.
    */
   private static final int[] CAPACITIES = {
     1, 2, 4, 6, 12, 18, 24, 30, 36, 48, 60, 72, 90, 108, 138, 174, 216, 258

@@ -5,8 +5,8 @@ import dev.tern.internal.memory.Memory;
 /**
  * Ids of an {@link IdBatch} that the first slot with their tag does not hold: about one of 17. They
  * are in another slot of their bucket, in the next bucket, in the overflow, or nowhere. Each of the
- * last three costs a cache miss, so they are searched together, those of many groups at once: first
- * all that a step reads is loaded, then it is searched.
+ * last three costs a cache miss, so they are searched together, the ids of many groups at once:
+ * first all that a step reads is loaded, then it is searched.
  */
 final class FarIds {
   /** After a group with so many, they are searched. */
