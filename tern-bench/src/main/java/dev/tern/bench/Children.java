@@ -1,6 +1,7 @@
 package dev.tern.bench;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -8,6 +9,16 @@ import java.util.List;
 
 /** Fresh processes of this JVM, with its class path and options. */
 public final class Children {
+  /** Options by which this process took classes that the JVM had kept, and what they need. */
+  private static final List<String> KEPT_CLASSES =
+      List.of(
+          "-XX:AOTCache=",
+          "-Xlog:aot",
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:-AOTReplayTraining",
+          "--add-opens=",
+          "--sun-misc-unsafe-memory-access=");
+
   private Children() {}
 
   /**
@@ -26,6 +37,9 @@ public final class Children {
         command.add("-D" + name + "=" + value);
       }
     }
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(option -> KEPT_CLASSES.stream().anyMatch(option::startsWith))
+        .forEach(command::add);
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
     command.addAll(List.of(arguments));

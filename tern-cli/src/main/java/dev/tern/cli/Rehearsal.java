@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Runs the usual commands on a few rows. The script {@code tern} runs it once after a build and has
- * the JVM keep the classes and profiles of it ({@code -XX:AOTCacheOutput}) for later commands.
+ * the JVM keep the classes of it ({@code -XX:AOTCacheOutput}) for later commands.
  */
 final class Rehearsal {
   private Rehearsal() {}

@@ -28,10 +28,12 @@ public final class Computation implements AutoCloseable {
   private final Engine.Bound bound;
   private final LentMemory lent;
   private final List<Tensor> outputs;
+  private final boolean isStep;
   private boolean ready;
 
-  private Computation(Device device, Engine.Bound bound, List<Tensor> outputs) {
+  private Computation(Device device, Engine.Bound bound, List<Tensor> outputs, boolean isStep) {
     this.bound = bound;
+    this.isStep = isStep;
     lent = new LentMemory(device);
     this.outputs = outputs;
   }
@@ -60,7 +62,8 @@ public final class Computation implements AutoCloseable {
     return new Computation(
         device,
         device.engine().bind(program, PlanSearch.QUICK.finder(), fixed),
-        List.copyOf(outputs));
+        List.copyOf(outputs),
+        false);
   }
 
   /**
@@ -77,17 +80,21 @@ public final class Computation implements AutoCloseable {
             .toList();
     Program program = Program.of(outputs.stream().map(Tensor::node).toList(), stored);
     return new Computation(
-        device, device.engine().bind(program, search.finder()), List.copyOf(outputs));
+        device,
+        device.engine().bind(program, search.finder()),
+        List.copyOf(outputs),
+        !stored.isEmpty());
   }
 
   /**
-   * Computes the outputs and stores the updates. Before its first run a computation of more than
-   * about half a billion operations waits for its vector code, 4 seconds at most.
+   * Computes the outputs and stores the updates. Before its first run a computation waits for its
+   * vector code, 4 seconds at most, if it is of more than about half a billion operations; a tenth
+   * of that if it has updates, as many runs will follow then.
    */
   public void run() {
     if (!ready) {
       ready = true;
-      bound.execution().awaitVectorCode();
+      bound.execution().awaitVectorCode(isStep);
     }
     bound.run();
   }

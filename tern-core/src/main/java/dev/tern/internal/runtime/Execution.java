@@ -33,10 +33,20 @@ public final class Execution {
   private static final int ROWS_PER_TASK = 64;
   private static final int ELEMENTS_PER_TASK = 16_384;
 
-  /** Waiting for vector code pays for runs of more arithmetic operations than this. */
-  private static final double WORTH_WAITING = 5e8;
+  /**
+   * Waiting for vector code pays for runs of more arithmetic operations than this, if many runs
+   * follow.
+   */
+  private static final double WORTH_WAITING = 5e7;
 
-  private static final long MOST_WAITING_MILLIS = 4_000;
+  /** The same if perhaps no run follows. */
+  private static final double WORTH_WAITING_ONCE = 5e8;
+
+  /** For products, without which a run takes a hundred times as long. */
+  private static final long MOST_WAITING_NANOS = 4_000_000_000L;
+
+  /** For all else. */
+  private static final long MOST_WAITING_FOR_REST_NANOS = 2_500_000_000L;
 
   private final Plan plan;
   private final List<Optional<CompiledKernel>> kernels;
@@ -154,27 +164,35 @@ public final class Execution {
 
   /**
    * Waits for the vector code of this execution, 4 seconds at most, where a run is much arithmetic:
-   * scalar code would take long then, and keep the cores from the JIT. This pays before many runs,
-   * but perhaps not before a single one.
+   * scalar code would take long then, and keep the cores from the JIT.
+   *
+   * @param often whether many runs will follow the first
    */
-  public void awaitVectorCode() {
+  public void awaitVectorCode(boolean often) {
     double flops = plan.steps().stream().mapToDouble(Step::flops).sum();
-    long end = System.nanoTime() + MOST_WAITING_MILLIS * 1_000_000;
-    while (flops > WORTH_WAITING && isPending() && System.nanoTime() < end) {
-      LockSupport.parkNanos(1_000_000);
-      if (Thread.currentThread().isInterrupted()) {
+    if (flops <= (often ? WORTH_WAITING : WORTH_WAITING_ONCE)) {
+      return;
+    }
+    long start = System.nanoTime();
+    while (isPending() && !Thread.currentThread().isInterrupted()) {
+      long most = isProductPending() ? MOST_WAITING_NANOS : MOST_WAITING_FOR_REST_NANOS;
+      if (System.nanoTime() - start > most) {
         return;
       }
+      LockSupport.parkNanos(1_000_000);
     }
   }
 
   /** Whether vector code of this execution is being made ready, and scalar code serves. */
   public boolean isPending() {
-    boolean hasProduct =
-        plan.steps().stream()
-            .anyMatch(step -> step instanceof Step.MatMul || step instanceof Step.MatMulThen);
-    return hasProduct && MatMul.isPending()
+    return isProductPending()
         || kernels.stream().flatMap(Optional::stream).anyMatch(CompiledKernel::isPending);
+  }
+
+  private boolean isProductPending() {
+    return MatMul.isPending()
+        && plan.steps().stream()
+            .anyMatch(step -> step instanceof Step.MatMul || step instanceof Step.MatMulThen);
   }
 
   /** {@link CompiledKernel#state} of a step's kernel; empty for a step without a kernel. */

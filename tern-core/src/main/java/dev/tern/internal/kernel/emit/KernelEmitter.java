@@ -85,7 +85,7 @@ final class KernelEmitter extends KernelCode {
               String init = ConstantDescs.INIT_NAME;
               method(type, init, ConstantDescs.MTD_void, HiddenClasses::constructor);
               method(type, "run", RUN, run -> new KernelEmitter(spec, phases, lanes, run).body());
-              if (!isInline(phases) && !RowEmitter.takes(spec, phases, lanes)) {
+              if (hasPasses(spec, phases, lanes)) {
                 passes(type, spec, phases, lanes);
               }
             });
@@ -126,6 +126,15 @@ final class KernelEmitter extends KernelCode {
         });
   }
 
+  /** Whether passes are methods of their own. */
+  static boolean hasPasses(KernelSpec spec, int lanes) {
+    return hasPasses(spec, new KernelPasses(spec), lanes);
+  }
+
+  private static boolean hasPasses(KernelSpec spec, KernelPasses phases, int lanes) {
+    return !isInline(phases) && !RowEmitter.takes(spec, phases, lanes);
+  }
+
   /** Whether the one pass is written into the loops over rows. */
   private static boolean isInline(KernelPasses phases) {
     return phases.count() == 1 && phases.reductions().isEmpty();
@@ -152,6 +161,7 @@ final class KernelEmitter extends KernelCode {
       rows[value] = code.parameterSlot(parameter++);
     }
     method.parameters(passType(phases, phase));
+    method.frames.returnBelow(0, code.parameterSlot(1));
     PassEmitter.Frame frame =
         new PassEmitter.Frame(
             code.parameterSlot(0), code.parameterSlot(1), code.parameterSlot(2), places, rows);
@@ -167,6 +177,7 @@ final class KernelEmitter extends KernelCode {
   }
 
   private void body() {
+    frames.returnBelow(1, N1);
     for (int k = 0; k < outer.length; k++) {
       code.aload(ADDRESSES).loadConstant(k).laload();
       frames.store(J, outer[k]);

@@ -26,10 +26,13 @@ final class KernelWarmup implements Warmup.Candidate {
 
   /**
    * Sizes of the three loops. Small runs have few vectors, as each costs a microsecond until the
-   * code is compiled. Large runs have many rows, as the JIT counts them before it compiles a loop.
+   * code is compiled; those of one loop are as many as C2 unrolls a loop for. Large runs have many
+   * rows, as the JIT counts them before it compiles a loop.
    */
+  private static final int PROBE = 33;
+
   private static final int[][] SMALL = {
-    {1, 2, N}, {2, 1, N - 1}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}, {4, N1, 1}
+    {1, 2, 64}, {2, 1, 63}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}, {4, N1, 1}
   };
 
   private static final int[][] LARGE = {{1, 1, LONG}, {1, N1, LONG}, {64, N1, N}, {512, 1, 33}};
@@ -40,11 +43,13 @@ final class KernelWarmup implements Warmup.Candidate {
   private static final int[][] LARGE_ROWS = {{512, 1}, {64, N1}, {256, 2}};
 
   private final CompiledKernel compiled;
+  private final boolean hasPasses;
   private byte[] code;
 
   /** The kernel, and others that do nothing. */
   private final List<Kernel> turns = new ArrayList<>();
 
+  private final int probe;
   private final int[][] small;
   private final int[][] large;
   private final Arena arena;
@@ -57,9 +62,11 @@ final class KernelWarmup implements Warmup.Candidate {
     KernelSpec spec = compiled.spec();
     this.compiled = compiled;
     this.code = code;
+    hasPasses = KernelEmitter.hasPasses(spec, VectorSupport.lanes());
     turns.add(Kernels.define(code));
     turns.addAll(HiddenClasses.idle(Kernel.class));
     int row = spec.row();
+    probe = row == 0 ? PROBE : row;
     small = row == 0 ? SMALL : sizes(SMALL_ROWS, row);
     large = row == 0 ? LARGE : sizes(LARGE_ROWS, row);
     arena = Arena.ofConfined();
@@ -102,11 +109,34 @@ final class KernelWarmup implements Warmup.Candidate {
   }
 
   @Override
-  public void round(boolean large) {
-    for (int[] sizes : large ? this.large : small) {
-      for (int i = 0; i < turns.size(); i++) {
-        turns.get(i).run(addresses, strides, sizes[0], sizes[1], sizes[2], scalars, scratch);
-      }
+  public void round(Warmup.Round round) {
+    switch (round) {
+      case ENTRY -> enter();
+      case PROBE -> run(1, 1, probe);
+      case SMALL -> run(small);
+      case LARGE -> run(large);
+    }
+  }
+
+  private void run(int[][] sizes) {
+    for (int[] each : sizes) {
+      run(each[0], each[1], each[2]);
+    }
+  }
+
+  private void run(int n0, int n1, int n) {
+    for (int i = 0; i < turns.size(); i++) {
+      turns.get(i).run(addresses, strides, n0, n1, n, scalars, scratch);
+    }
+  }
+
+  /** A row of -1 elements ends each pass, no rows at all end the kernel. */
+  private void enter() {
+    for (int call = 0; call < Warmup.ENTRIES; call++) {
+      run(1, 0, 1);
+    }
+    if (hasPasses) {
+      run(1, Warmup.ENTRIES, -1);
     }
   }
 

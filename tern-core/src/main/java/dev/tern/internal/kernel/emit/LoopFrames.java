@@ -80,6 +80,16 @@ final class LoopFrames {
         });
   }
 
+  /** Returns from the method, which has no result, if the int local is below {@code least}. */
+  void returnBelow(int least, int local) {
+    Label go = code.newLabel();
+    code.iload(local).loadConstant(least).if_icmpge(go);
+    code.return_();
+    bind(go);
+    // Two frames must not be at one place.
+    code.nop();
+  }
+
   /** Adds the frames to the method; called at its end. */
   void write() {
     code.with(StackMapTableAttribute.of(frames));

@@ -152,6 +152,7 @@ final class PassEmitter extends KernelCode {
       int[] set = accumulators[reduction.slot()];
       for (int u = 0; u < set.length; u++) {
         code.aload(set[u]);
+        vector("known", VECTOR, VECTOR);
         if (reduction.mode() == Mode.MAX) {
           vector("ofKey", VECTOR, VECTOR);
         }
@@ -297,7 +298,9 @@ final class PassEmitter extends KernelCode {
 
   private void addToRegister(KernelPasses.Reduction reduction, int u) {
     int accumulator = accumulators[reduction.slot()][u];
-    code.aload(accumulator).aload(vectorValues[reduction.value()]);
+    code.aload(accumulator);
+    vector("known", VECTOR, VECTOR);
+    code.aload(vectorValues[reduction.value()]);
     insert(reduction.mode() == Mode.SUM ? "add" : "raise", VECTOR, VECTOR, VECTOR);
     code.astore(accumulator);
   }

@@ -21,6 +21,7 @@ import jdk.incubator.vector.VectorSpecies;
  */
 public final class VectorOps {
   public static final VectorSpecies<Float> SPECIES = VectorSupport.floatSpecies();
+  static final Class<?> TYPE = SPECIES.vectorType();
   static final ByteOrder ORDER = ByteOrder.nativeOrder();
 
   // Lane i takes the number of lane i + 8, i + 4 or i + 2.
@@ -45,8 +46,13 @@ public final class VectorOps {
     Memory.ALL.set(ValueLayout.JAVA_FLOAT_UNALIGNED, address, value);
   }
 
+  /** The vector, of a class that C2 knows from here on: see {@code VectorTile}. */
+  static FloatVector known(FloatVector value) {
+    return (FloatVector) TYPE.cast(value);
+  }
+
   static FloatVector load(long address) {
-    return FloatVector.fromMemorySegment(SPECIES, Memory.ALL, address, ORDER);
+    return known(FloatVector.fromMemorySegment(SPECIES, Memory.ALL, address, ORDER));
   }
 
   public static void store(FloatVector value, long address) {
@@ -55,8 +61,9 @@ public final class VectorOps {
 
   /** Loads the lanes whose bits in {@code lanes} are set; the others are 0. */
   static FloatVector loadSome(long address, long lanes) {
-    return FloatVector.fromMemorySegment(
-        SPECIES, Memory.ALL, address, ORDER, VectorMask.fromLong(SPECIES, lanes));
+    return known(
+        FloatVector.fromMemorySegment(
+            SPECIES, Memory.ALL, address, ORDER, VectorMask.fromLong(SPECIES, lanes)));
   }
 
   static void storeSome(FloatVector value, long address, long lanes) {
@@ -79,7 +86,7 @@ public final class VectorOps {
   }
 
   public static FloatVector broadcast(float value) {
-    return FloatVector.broadcast(SPECIES, value);
+    return known(FloatVector.broadcast(SPECIES, value));
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.kernel.warmup.VectorForm;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -28,16 +29,14 @@ final class TileKernels {
     }
   }
 
-  private static final int REPEATS = 8;
+  private static final int REPEATS = 4;
   private static final int DEPTH = 64;
-  private static final int SHALLOW = 13;
+  private static final int SHALLOW = 3;
 
-  /**
-   * Terms of a tile: with these the JIT counts enough calls and turns of the loop by the same time.
-   */
-  private static final int TERMS = 24;
+  /** Terms of a tile: few, as each costs 50 microseconds until the code is compiled. */
+  private static final int TERMS = 4;
 
-  private static final int GROUPS = DEPTH / 4;
+  private static final int GROUPS = 6;
   private static final long STRIP_BYTES = 4L * ROWS * DEPTH;
   private static final long PANEL_BYTES = ROW * DEPTH;
 
@@ -88,59 +87,82 @@ final class TileKernels {
     TileStrides packed = new TileStrides(4, 4L * ROWS, ROW, ROW, false);
     TileStrides rows = new TileStrides(4L * DEPTH, 4, ROW, ROW, false);
     TileStrides narrow = new TileStrides(64, 4, ROW, ROW / 2, false);
-    return (kernel, large) -> {
-      for (int repeat = 0; repeat < REPEATS / 2; repeat++) {
-        boolean isFurther = repeat % 2 > 0;
-        kernel.tile(packed.further(isFurther), at.a, at.b, at.c, TERMS);
-        kernel.tile(packed.further(!isFurther), at.a, at.b, at.c, SHALLOW);
-        kernel.rows(rows.further(isFurther), at.a, at.b, at.c, TERMS);
-        kernel.narrow(narrow.further(isFurther), at.a, at.b, at.c, TERMS);
-      }
-    };
+    Consumer<TileLoops> run =
+        kernel -> {
+          for (int repeat = 0; repeat < REPEATS / 2; repeat++) {
+            boolean isFurther = repeat % 2 > 0;
+            kernel.tile(packed.further(isFurther), at.a, at.b, at.c, TERMS);
+            kernel.tile(packed.further(!isFurther), at.a, at.b, at.c, SHALLOW);
+            kernel.rows(rows.further(isFurther), at.a, at.b, at.c, TERMS);
+            kernel.narrow(narrow.further(isFurther), at.a, at.b, at.c, TERMS);
+          }
+        };
+    return new VectorForm.Driver<>(
+        kernel -> {
+          kernel.tile(packed, at.a, at.b, at.c, -1);
+          kernel.rows(rows, at.a, at.b, at.c, -1);
+          kernel.narrow(narrow, at.a, at.b, at.c, -1);
+        },
+        run);
   }
 
   private static VectorForm.Driver<PackedTile> drivePacked(Arena arena) {
     Operands at = new Operands(arena);
     TileStrides strides = new TileStrides(4, 4L * ROWS, ROW, ROW, false);
-    return (kernel, large) -> {
-      for (int repeat = 0; repeat < REPEATS; repeat++) {
-        kernel.run(strides.further(repeat % 2 > 0), at.a, at.b, at.c, TERMS);
-      }
-    };
+    return new VectorForm.Driver<>(
+        kernel -> kernel.run(strides, at.a, at.b, at.c, -1),
+        kernel -> {
+          for (int repeat = 0; repeat < REPEATS; repeat++) {
+            kernel.run(strides.further(repeat % 2 > 0), at.a, at.b, at.c, TERMS);
+          }
+        });
   }
 
   private static VectorForm.Driver<RowDots> driveDots(Arena arena) {
     Operands at = new Operands(arena);
     RowDots.Shape adding = new RowDots.Shape(4L * DEPTH, 4, DEPTH, true);
     RowDots.Shape odd = new RowDots.Shape(4L * DEPTH, 4, DEPTH - 1, false);
+    RowDots.Shape entry = new RowDots.Shape(4L * DEPTH, 4, -DEPTH, false);
     RowDots.Shape even = new RowDots.Shape(4L * DEPTH, 4, DEPTH, false);
-    return (kernel, large) -> {
-      for (int repeat = 0; repeat < REPEATS; repeat++) {
-        kernel.dots(adding, at.a, at.b, at.c, ROWS);
-        kernel.dots(odd, at.a, at.b, at.c, ROWS - 1);
-        kernel.dots(even, at.a, at.b, at.c, ROWS - 3);
-      }
-    };
+    return new VectorForm.Driver<>(
+        kernel -> kernel.dots(entry, at.a, at.b, at.c, 1),
+        kernel -> {
+          for (int repeat = 0; repeat < REPEATS; repeat++) {
+            kernel.dots(adding, at.a, at.b, at.c, ROWS);
+            kernel.dots(odd, at.a, at.b, at.c, ROWS - 1);
+            kernel.dots(even, at.a, at.b, at.c, ROWS - 3);
+          }
+        });
   }
 
   private static VectorForm.Driver<BlockKernel> driveBlocks(Arena arena) {
     Operands at = new Operands(arena);
     long packed = Memory.allocate(arena, 2 * PANEL_BYTES, 64, "warm-up").address();
     BlockKernel.Outer whole = new BlockKernel.Outer(4, ROW, COLUMNS);
+    BlockKernel.Outer none = new BlockKernel.Outer(4, ROW, -COLUMNS);
     BlockKernel.Outer part = new BlockKernel.Outer(4, ROW, COLUMNS - 1);
-    return (kernel, large) -> {
-      for (int repeat = 0; repeat < REPEATS; repeat++) {
-        kernel.combine(at.a, at.b, ROW, at.c, COLUMNS, DEPTH);
-        kernel.combine(at.a, at.b, ROW, at.c, COLUMNS - 1, DEPTH - 1);
-        kernel.outer(whole, at.a, at.b, at.c, ROWS);
-        kernel.outer(part, at.a, at.b, at.c, ROWS);
-        kernel.copy(at.c, ROW, at.b, ROW, ROWS, COLUMNS);
-        kernel.copy(at.c, ROW, at.b, ROW, ROWS, COLUMNS - 1);
-        kernel.copy(at.c, ROW, at.b, ROW, ROWS, ROWS);
-        // Many groups, as the JIT compiles loops that run often.
-        kernel.spread(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
-        kernel.spreadStrips(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
-      }
-    };
+    return new VectorForm.Driver<>(
+        kernel -> {
+          kernel.combine(at.a, at.b, ROW, at.c, -COLUMNS, 5);
+          kernel.outer(none, at.a, at.b, at.c, 1);
+          kernel.copy(at.c, ROW, at.b, ROW, -1, COLUMNS);
+          kernel.copy(at.c, ROW, at.b, ROW, -1, COLUMNS - 1);
+          kernel.spread(at.b, GROUPS * ROW, -1, packed, 4 * ROW);
+          kernel.spreadStrips(at.b, GROUPS * ROW, -1, packed, 4 * ROW);
+        },
+        kernel -> {
+          for (int repeat = 0; repeat < REPEATS; repeat++) {
+            kernel.combine(at.a, at.b, ROW, at.c, COLUMNS, DEPTH);
+            kernel.combine(at.a, at.b, ROW, at.c, COLUMNS - 1, DEPTH - 1);
+            kernel.outer(whole, at.a, at.b, at.c, ROWS);
+            kernel.outer(part, at.a, at.b, at.c, ROWS);
+            kernel.copy(at.c, ROW, at.b, ROW, ROWS, COLUMNS);
+            kernel.copy(at.c, ROW, at.b, ROW, ROWS, COLUMNS - 1);
+            kernel.copy(at.c, ROW, at.b, ROW, ROWS, ROWS);
+            // Many groups, as the JIT compiles loops that run often.
+            kernel.spread(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
+            kernel.spreadStrips(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
+          }
+        });
   }
 }

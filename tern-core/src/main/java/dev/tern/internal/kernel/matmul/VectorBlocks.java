@@ -40,6 +40,9 @@ final class VectorBlocks implements BlockKernel {
   }
 
   private static void combineFour(long x, long rows, long rowStep, long y, int whole) {
+    if (whole < 0) {
+      return;
+    }
     FloatVector x0 = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
     FloatVector x1 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 4));
     FloatVector x2 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 8));
@@ -61,6 +64,9 @@ final class VectorBlocks implements BlockKernel {
   }
 
   private static void combineOne(long x, long row, long y, int whole) {
+    if (whole < 0) {
+      return;
+    }
     FloatVector factor = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
     long terms = Objects.checkIndex(row, LIMIT);
     long sums = Objects.checkIndex(y, LIMIT);
@@ -86,6 +92,9 @@ final class VectorBlocks implements BlockKernel {
   }
 
   private static void outerRow(long x, long y, long c, int whole) {
+    if (whole < 0) {
+      return;
+    }
     FloatVector factor = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
     FloatVector zero = FloatVector.zero(FLOATS);
     long terms = Objects.checkIndex(y, LIMIT);
@@ -101,6 +110,9 @@ final class VectorBlocks implements BlockKernel {
   /** Moves a piece as a vector of eight; the next piece overwrites the last two floats. */
   @Override
   public void spreadStrips(long from, long step, int groups, long to, long groupBytes) {
+    if (groups < 0) {
+      return;
+    }
     if (LENGTH < EIGHT.length()) {
       Packing.spreadStrips(from, step, groups, to, groupBytes);
       return;
@@ -136,6 +148,9 @@ final class VectorBlocks implements BlockKernel {
       copySix(from, fromRow, to, toRow, rows);
       return;
     }
+    if (rows < 0) {
+      return;
+    }
     int whole = FLOATS.loopBound(columns);
     for (int i = 0; i < rows; i++) {
       long source = from + i * fromRow;
@@ -161,6 +176,9 @@ final class VectorBlocks implements BlockKernel {
 
   @Override
   public void spread(long from, long step, int groups, long to, long groupBytes) {
+    if (groups < 0) {
+      return;
+    }
     long first = Objects.checkIndex(from, LIMIT);
     long second = Objects.checkIndex(from + step, LIMIT);
     long third = Objects.checkIndex(from + 2 * step, LIMIT);
@@ -191,6 +209,9 @@ final class VectorBlocks implements BlockKernel {
   }
 
   private static void copyTwoVectors(long from, long fromRow, long to, long toRow, int rows) {
+    if (rows < 0) {
+      return;
+    }
     long source = from;
     long target = to;
     for (int i = 0; i < rows; i++) {

@@ -50,6 +50,9 @@ final class VectorDots implements RowDots {
     long rowStep = shape.rowStep();
     long yStep = shape.yStep();
     int whole = shape.whole();
+    if (whole < 0) {
+      return;
+    }
     long r0 = Objects.checkIndex(rows, LIMIT);
     long r1 = Objects.checkIndex(rows + Math.min(1, last) * rowStep, LIMIT);
     long r2 = Objects.checkIndex(rows + Math.min(2, last) * rowStep, LIMIT);
@@ -106,6 +109,9 @@ final class VectorDots implements RowDots {
 
   /** The sum of the lanes of one row, in vectors of four. */
   private static float narrow(long row, long x, int whole) {
+    if (whole < 0) {
+      return 0;
+    }
     long r = Objects.checkIndex(row, LIMIT);
     long factors = Objects.checkIndex(x, LIMIT);
     FloatVector s0 = FloatVector.zero(FOUR);

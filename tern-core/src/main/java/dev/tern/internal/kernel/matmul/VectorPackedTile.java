@@ -40,6 +40,9 @@ final class VectorPackedTile implements PackedTile {
 
   @Override
   public void run(TileStrides strides, long a, long b, long c, int k) {
+    if (k < 0) {
+      return;
+    }
     long aTurn = TURN * strides.aStep;
     long bTurn = TURN * strides.bStep;
     long cRow = strides.cRow;

@@ -30,6 +30,8 @@ import jdk.incubator.vector.VectorSpecies;
  * nothing once compiled. They stand at factors, at sums where a turn begins, and at stores. {@code
  * b0.broadcast} has the class of {@code b0}.
  *
+ * <p>Warm-up. With fewer than no terms a method returns at once: see {@code Warmup.Round.ENTRY}.
+ *
  * <p>Size. While C2 parses, a call costs some 500 nodes of its graph, a read of a number 600. Past
  * 18,000 nodes ({@code NodeCountInliningCutoff}) C2 inlines only methods that the JDK marks with
  * {@code @ForceInline}. The last step of a read is not marked, so it would stay a call in the loop,
@@ -51,6 +53,9 @@ final class VectorTile implements TileLoops {
 
   @Override
   public void tile(TileStrides strides, long a, long b, long c, int k) {
+    if (k < 0) {
+      return;
+    }
     long aStep = strides.aStep;
     long bStep = strides.bStep;
     long cRow = strides.cRow;
@@ -127,6 +132,9 @@ final class VectorTile implements TileLoops {
 
   @Override
   public void rows(TileStrides strides, long a, long b, long c, int k) {
+    if (k < 0) {
+      return;
+    }
     long aRow = strides.aRow;
     long aStep = strides.aStep;
     long bStep = strides.bStep;
@@ -209,6 +217,9 @@ final class VectorTile implements TileLoops {
 
   @Override
   public void narrow(TileStrides strides, long a, long b, long c, int k) {
+    if (k < 0) {
+      return;
+    }
     long aRow = strides.aRow;
     long aStep = strides.aStep;
     long bStep = strides.bStep;

@@ -2,11 +2,15 @@ package dev.tern.internal.kernel.ops;
 
 import dev.tern.base.DType;
 import dev.tern.internal.kernel.warmup.VectorForm;
+import dev.tern.internal.kernel.warmup.Warmup;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 
 /** Converts dense elements from F32 to F16 or BF16, and back. */
 public final class HalfCasts {
+  /** Fewer than none, in whole vectors: see {@link Warmup.Round#ENTRY}. */
+  private static final int ENTRY = -64;
+
   private static final int SMALL = 23;
   private static final int LARGE = 1 << 12;
 
@@ -39,12 +43,16 @@ public final class HalfCasts {
   private static VectorForm.Driver<HalfKernel> drive(Arena arena) {
     long floats = Memory.allocate(arena, 4L * LARGE, 64, "warm-up").address();
     long halves = Memory.allocate(arena, 2L * LARGE, 64, "warm-up").address();
-    return (kernel, large) -> {
-      int count = large ? LARGE : SMALL;
-      kernel.narrow(DType.F16, floats, halves, count);
-      kernel.widen(DType.F16, halves, floats, count);
-      kernel.narrow(DType.BF16, floats, halves, count);
-      kernel.widen(DType.BF16, halves, floats, count);
-    };
+    return new VectorForm.Driver<>(
+        kernel -> casts(kernel, floats, halves, ENTRY),
+        kernel -> casts(kernel, floats, halves, SMALL),
+        kernel -> casts(kernel, floats, halves, LARGE));
+  }
+
+  private static void casts(HalfKernel kernel, long floats, long halves, int count) {
+    kernel.narrow(DType.F16, floats, halves, count);
+    kernel.widen(DType.F16, halves, floats, count);
+    kernel.narrow(DType.BF16, floats, halves, count);
+    kernel.widen(DType.BF16, halves, floats, count);
   }
 }

@@ -14,6 +14,9 @@ import java.lang.foreign.Arena;
 public final class PairSums {
   private static final int WARM_ROWS = 3;
 
+  /** Rows without vectors, of which only lanes are added up: many, as entries do not reach that. */
+  private static final int BARE_ROWS = 200;
+
   /** Sizes of warm-up rows: vectors, perhaps none, and elements beyond whole sets of lanes. */
   private static final int[][] SIZES = {{8, 0}, {7, 1}, {6, 0}, {1, 1}, {0, 0}};
 
@@ -53,17 +56,23 @@ public final class PairSums {
     long bytes = 4L * WARM_ROWS * 8 * (d + 1);
     long x = Memory.allocate(arena, bytes, 64, "warm-up").address();
     long gradient = Memory.allocate(arena, bytes, 64, "warm-up").address();
-    long result = Memory.allocate(arena, 4L * WARM_ROWS, 64, "warm-up").address();
+    long result = Memory.allocate(arena, 4L * BARE_ROWS, 64, "warm-up").address();
     long scratch = Memory.allocate(arena, scratchBytes(), 64, "warm-up").address();
     PairKernel.Row[] rows = new PairKernel.Row[SIZES.length];
     for (int i = 0; i < rows.length; i++) {
       rows[i] = new PairKernel.Row(SIZES[i][0], d + SIZES[i][1]);
     }
-    return (kernel, large) -> {
-      for (PairKernel.Row row : rows) {
-        kernel.forward(row, x, result, scratch, WARM_ROWS);
-        kernel.backward(row, x, result, gradient, WARM_ROWS);
-      }
-    };
+    PairKernel.Row entry = new PairKernel.Row(-1, d);
+    return new VectorForm.Driver<>(
+        kernel -> {
+          kernel.forward(entry, x, result, scratch, 1);
+          kernel.backward(entry, x, result, gradient, 1);
+        },
+        kernel -> {
+          for (PairKernel.Row row : rows) {
+            kernel.forward(row, x, result, scratch, row.n() > 0 ? WARM_ROWS : BARE_ROWS);
+            kernel.backward(row, x, result, gradient, WARM_ROWS);
+          }
+        });
   }
 }

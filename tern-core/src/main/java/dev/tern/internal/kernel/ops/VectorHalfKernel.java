@@ -40,24 +40,36 @@ final class VectorHalfKernel implements HalfKernel {
   }
 
   private static void widenF16(long in, long out, int whole) {
+    if (whole < 0) {
+      return;
+    }
     for (int i = 0; i < whole; i += LANES) {
       HalfVectors.loadF16(in + 2L * i).intoMemorySegment(Memory.ALL, out + 4L * i, ORDER);
     }
   }
 
   private static void widenBf16(long in, long out, int whole) {
+    if (whole < 0) {
+      return;
+    }
     for (int i = 0; i < whole; i += LANES) {
       HalfVectors.loadBf16(in + 2L * i).intoMemorySegment(Memory.ALL, out + 4L * i, ORDER);
     }
   }
 
   private static void narrowF16(long in, long out, int whole) {
+    if (whole < 0) {
+      return;
+    }
     for (int i = 0; i < whole; i += LANES) {
       HalfVectors.storeF16(load(in + 4L * i), out + 2L * i);
     }
   }
 
   private static void narrowBf16(long in, long out, int whole) {
+    if (whole < 0) {
+      return;
+    }
     for (int i = 0; i < whole; i += LANES) {
       HalfVectors.storeBf16(load(in + 4L * i), out + 2L * i);
     }

@@ -38,6 +38,9 @@ final class VectorPairs implements PairKernel {
       for (int r = 0; r < count; r++) {
         lanes(row, x + (b + r) * row.bytes(), scratch + r * ReductionLanes.BYTES);
       }
+      if (row.n() < 0) {
+        continue;
+      }
       // Rows together, as each addition waits for the one before.
       for (int r = 0; r < count; r++) {
         Memory.setFloat(out + 4L * (b + r), 0.5f * total(scratch + r * ReductionLanes.BYTES));
@@ -46,6 +49,10 @@ final class VectorPairs implements PairKernel {
   }
 
   private static void lanes(Row row, long x, long scratch) {
+    if (row.n() < 0) {
+      elements(x, 0, row.n(), scratch);
+      return;
+    }
     for (int lane = 0; lane < ReductionLanes.COUNT; lane += LENGTH) {
       VectorOps.store(VectorOps.broadcast(0), scratch + 4L * lane);
     }
@@ -70,6 +77,9 @@ final class VectorPairs implements PairKernel {
   }
 
   private static void elements(long row, long stride, int n, long lanes) {
+    if (n < 0) {
+      return;
+    }
     long zeros = Objects.checkIndex(ZEROS, LIMIT);
     long at = Objects.checkIndex(row, LIMIT);
     FloatVector s0 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);
@@ -137,7 +147,7 @@ final class VectorPairs implements PairKernel {
       long skip = b * row.bytes();
       float g = Memory.getFloat(gradient + 4L * b);
       int p = 0;
-      for (; p + LENGTH <= d && n > 0; p += LENGTH) {
+      for (; p + LENGTH <= d && n != 0; p += LENGTH) {
         gradients(x + skip + 4L * p, 4L * d, n, g, out + skip + 4L * p);
       }
       if (p < d) {
@@ -147,6 +157,9 @@ final class VectorPairs implements PairKernel {
   }
 
   private static void gradients(long row, long stride, int n, float gradient, long target) {
+    if (n < 0) {
+      return;
+    }
     long zeros = Objects.checkIndex(ZEROS, LIMIT);
     long at = Objects.checkIndex(row, LIMIT);
     FloatVector s0 = FloatVector.fromMemorySegment(FLOATS, ALL, zeros, ORDER);

@@ -31,7 +31,7 @@ final class BoxingWatch {
     if (System.nanoTime() < due) {
       return false;
     }
-    boxing = Warmup.round(candidate, true) > 0 ? boxing + 1 : 0;
+    boxing = Warmup.round(candidate, Warmup.Round.LARGE) > 0 ? boxing + 1 : 0;
     due = System.nanoTime() + (boxing > 0 ? SOON_NANOS : NANOS);
     return boxing >= MOST;
   }

@@ -27,15 +27,23 @@ public final class HiddenClasses {
    */
   public static Object define(Class<?> neighbour, byte[] code) {
     try {
-      Constructor<?> constructor =
+      return instance(
           MethodHandles.privateLookupIn(neighbour, MethodHandles.lookup())
               .defineHiddenClass(code, true)
-              .lookupClass()
-              .getDeclaredConstructor();
+              .lookupClass());
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException("cannot define a class beside " + neighbour.getName(), e);
+    }
+  }
+
+  /** A new instance of the class, made by the constructor without parameters. */
+  static Object instance(Class<?> type) {
+    try {
+      Constructor<?> constructor = type.getDeclaredConstructor();
       constructor.setAccessible(true);
       return constructor.newInstance();
     } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("cannot define a class beside " + neighbour.getName(), e);
+      throw new IllegalStateException("cannot make an instance of " + type.getName(), e);
     }
   }
 

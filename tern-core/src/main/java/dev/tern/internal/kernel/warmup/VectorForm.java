@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -26,20 +27,26 @@ public final class VectorForm<K> {
    * @param driver makes memory to run kernels on
    */
   public record Code<K>(Class<K> kind, Class<? extends K> type, Function<Arena, Driver<K>> driver) {
+    /** Of the class itself, of which an AOT cache of the JVM holds profiles. */
+    K first() {
+      return kind.cast(HiddenClasses.instance(type));
+    }
+
     K fresh() {
       return kind.cast(HiddenClasses.copyOf(type));
     }
   }
 
-  /** Runs a kernel. */
-  @FunctionalInterface
-  public interface Driver<K> {
-    /**
-     * Runs the kernel a few times, through each of its branches.
-     *
-     * @param large see {@link Warmup.Candidate#round}
-     */
-    void run(K kernel, boolean large);
+  /**
+   * Runs a kernel, see {@link Warmup.Round}.
+   *
+   * @param enter makes one of the calls of an entry
+   */
+  public record Driver<K>(Consumer<K> enter, Consumer<K> small, Consumer<K> large) {
+    /** Runs the same in rounds of both sizes. */
+    public Driver(Consumer<K> enter, Consumer<K> run) {
+      this(enter, run, run);
+    }
   }
 
   private final Code<K> code;
@@ -110,20 +117,27 @@ public final class VectorForm<K> {
     private int withdrawals;
 
     Trial() {
-      turns.add(code.fresh());
+      turns.add(code.first());
       turns.addAll(HiddenClasses.idle(code.kind()));
     }
 
     @Override
-    public void round(boolean large) {
-      for (int i = 0; i < turns.size(); i++) {
-        driver.run(turns.get(i), large);
+    public void round(Warmup.Round round) {
+      switch (round) {
+        case ENTRY -> {
+          for (int call = 0; call < Warmup.ENTRIES; call++) {
+            run(driver.enter());
+          }
+        }
+        case PROBE, SMALL -> run(driver.small());
+        case LARGE -> run(driver.large());
       }
     }
 
-    @Override
-    public int busyRounds() {
-      return Warmup.MANY_ROUNDS;
+    private void run(Consumer<K> driver) {
+      for (int i = 0; i < turns.size(); i++) {
+        driver.accept(turns.get(i));
+      }
     }
 
     @Override

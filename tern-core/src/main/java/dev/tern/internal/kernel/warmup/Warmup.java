@@ -26,17 +26,39 @@ import java.util.function.Supplier;
 public final class Warmup {
   public static final boolean EAGER = "eager".equals(System.getProperty("tern.kernels"));
 
+  /** What to run. */
+  public enum Round {
+    /**
+     * {@link #ENTRIES} calls of each method that holds vector code, with a negative size, at which
+     * it returns at once. The JIT compiles what is called often; until it has, a call that works
+     * costs a thousand times as much as one that does not.
+     */
+    ENTRY,
+
+    /** The least work that shows whether most of the code is compiled. */
+    PROBE,
+
+    /**
+     * A few calls in small sizes, through every branch: the JIT leaves a branch that was never
+     * taken to the interpreter.
+     */
+    SMALL,
+
+    /** A few calls in the sizes of real work. */
+    LARGE
+  }
+
+  /** Calls of an {@link Round#ENTRY}: few enough that the JIT does not take all else for rare. */
+  public static final int ENTRIES = 200;
+
   /** Code to be compiled. */
   public interface Candidate {
     /**
-     * Runs the code once or a few times on memory of its own. The call must have met several
-     * receivers: with one, the JIT would compile the code into the caller only, and other callers
-     * would run it in the interpreter.
-     *
-     * @param large whether in the sizes of real work. Otherwise in small sizes, through every
-     *     branch: the JIT leaves a branch that was never taken to the interpreter
+     * Runs the code on memory of its own. The call must have met several receivers: with one, the
+     * JIT would compile the code into the caller only, and other callers would run it in the
+     * interpreter.
      */
-    void round(boolean large);
+    void round(Round round);
 
     /** Takes the code into use. */
     void adopt();
@@ -47,11 +69,6 @@ public final class Warmup {
     /** Number of classes that are tried before {@link #giveUp}. */
     default int attempts() {
       return ATTEMPTS;
-    }
-
-    /** Rounds after which the JIT has counted enough runs and only needs time. */
-    default int busyRounds() {
-      return BUSY_ROUNDS;
     }
 
     /** The code will not be used. */
@@ -71,12 +88,6 @@ public final class Warmup {
 
   /** A round that allocates fewer bytes counts as one that allocates nothing. */
   private static final long FEW_BYTES = 64;
-
-  /** {@link Candidate#busyRounds} of code whose rounds take long. */
-  private static final int BUSY_ROUNDS = 300;
-
-  /** {@link Candidate#busyRounds} of code whose rounds are short. */
-  static final int MANY_ROUNDS = 1200;
 
   private static final long PAUSE_NANOS = 200_000;
 
@@ -173,9 +184,9 @@ public final class Warmup {
   }
 
   /** Runs a round and returns the bytes that it allocated, 0 for fewer than {@link #FEW_BYTES}. */
-  static long round(Candidate candidate, boolean large) {
+  static long round(Candidate candidate, Round round) {
     long before = Heap.BEAN.getCurrentThreadAllocatedBytes();
-    candidate.round(large);
+    candidate.round(round);
     long allocated = Heap.BEAN.getCurrentThreadAllocatedBytes() - before;
     return allocated < FEW_BYTES ? 0 : allocated;
   }

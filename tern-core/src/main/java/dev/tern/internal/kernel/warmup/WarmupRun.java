@@ -6,6 +6,15 @@ import java.util.Optional;
 
 /** The state of one {@link Warmup.Candidate} on the warm-up thread. */
 final class WarmupRun {
+  /** Rounds after which the JIT has seen every branch of the code and only needs time. */
+  private static final int BUSY_ROUNDS = 25;
+
+  /**
+   * Entries before the first round. They have the JIT compile the code with counters of its
+   * branches, which the rounds that follow then count.
+   */
+  private static final int FIRST_ENTRIES = 4;
+
   /** Rounds without allocation, one small and then large ones, after which code is compiled. */
   private static final int QUIET = 4;
 
@@ -21,6 +30,9 @@ final class WarmupRun {
    */
   private static final int SHARE = 5;
 
+  /** A round that takes longer has waited for a processor, and counts as this. */
+  private static final long MOST_NANOS = 2_000_000;
+
   /** Time after which looks become rare, as code that boxes for good must not take a processor. */
   private static final long STEADY_NANOS = 2_000_000_000L;
 
@@ -33,9 +45,9 @@ final class WarmupRun {
   private static final long MOST_PATIENCE_NANOS = 30_000_000_000L;
 
   /**
-   * If rounds allocate the same for this time, but less than the first round, and the JIT has
-   * compiled nothing meanwhile, a part of the code boxes for good. The time doubles with each
-   * attempt, for slow machines.
+   * If rounds allocate the same for this time, but less than the first probe or after a probe that
+   * allocates nothing, and the JIT has compiled nothing meanwhile, a part of the code boxes for
+   * good. The time doubles with each attempt, for slow machines.
    */
   private static final long STUCK_NANOS = 600_000_000L;
 
@@ -52,13 +64,17 @@ final class WarmupRun {
   private boolean adopted;
   private long started = System.nanoTime();
   private long due;
+  private long entryDue;
 
   // Time that the JIT had worked at the last look, and when that had last grown.
   private long jitMillis;
   private long jitMoved = started;
 
-  // Bytes that the first and the last round of this attempt allocated, and since when the last.
+  // Bytes that the first probe of this attempt allocated, and whether the last one allocated none.
   private long allocatedFirst;
+  private boolean hasPassed;
+
+  // Bytes that the last round allocated, and since when.
   private long allocatedLast;
   private long allocatedSince;
 
@@ -68,12 +84,12 @@ final class WarmupRun {
 
   /** Whether the JIT still has to see more of the code. */
   boolean isBusy() {
-    return rounds < candidate.busyRounds();
+    return rounds < BUSY_ROUNDS;
   }
 
-  /** Whether it is time to see whether the code is compiled. */
+  /** Whether it is time for an entry, or to see whether the code is compiled. */
   boolean isDue() {
-    return quiet > 0 || System.nanoTime() >= due;
+    return quiet > 0 || System.nanoTime() >= Math.min(entryDue, due);
   }
 
   private boolean mayYetBeCompiled(long now) {
@@ -90,20 +106,9 @@ final class WarmupRun {
   private boolean isStuck(long now) {
     int slower = Math.min(attempts, 4);
     return !isBusy()
-        && allocatedLast < allocatedFirst
+        && (hasPassed || allocatedLast < allocatedFirst)
         && (now - Math.max(jitMoved, allocatedSince) > STUCK_NANOS << slower
             || now - allocatedSince > BUSY_STUCK_NANOS << slower);
-  }
-
-  private void note(long allocated) {
-    long now = System.nanoTime();
-    if (rounds == 0) {
-      allocatedFirst = allocated;
-    }
-    if (rounds == 0 || allocated != allocatedLast) {
-      allocatedLast = allocated;
-      allocatedSince = now;
-    }
   }
 
   Warmup.Candidate candidate() {
@@ -115,16 +120,59 @@ final class WarmupRun {
     return adopted;
   }
 
+  /** Runs what is due and returns the bytes that it allocated. */
+  private long run() {
+    if (quiet > 0) {
+      return run(Warmup.Round.LARGE);
+    }
+    if (rounds == 0 || !isBusy()) {
+      long allocated = run(Warmup.Round.PROBE);
+      allocatedFirst = rounds == 0 ? allocated : allocatedFirst;
+      hasPassed = allocated == 0;
+      if (rounds > 0 && !hasPassed) {
+        return allocated;
+      }
+    }
+    return run(Warmup.Round.SMALL);
+  }
+
+  private long run(Warmup.Round round) {
+    long allocated = Warmup.round(candidate, round);
+    if (allocated != allocatedLast) {
+      allocatedLast = allocated;
+      allocatedSince = System.nanoTime();
+    }
+    return allocated;
+  }
+
+  private void enter(int candidates, long start) {
+    if (quiet > 0 || start < entryDue && !isBusy()) {
+      return;
+    }
+    for (int i = rounds > 0 ? 1 : FIRST_ENTRIES; i > 0; i--) {
+      candidate.round(Warmup.Round.ENTRY);
+    }
+    entryDue = next(System.nanoTime(), start, candidates);
+  }
+
+  /** When to do again what began at {@code start} and ended at {@code now}. */
+  private static long next(long now, long start, int candidates) {
+    return now + POLL_NANOS + (SHARE - 1) * candidates * Math.min(now - start, MOST_NANOS);
+  }
+
   /**
-   * Runs a round; true if the candidate is adopted or given up.
+   * Runs a round if it is time for one; true if the candidate is adopted or given up.
    *
    * @param candidates that wait, this one among them
    */
   boolean round(int candidates) {
     long start = System.nanoTime();
     try {
-      long allocated = Warmup.round(candidate, quiet > 0);
-      note(allocated);
+      enter(candidates, start);
+      if (quiet == 0 && !isBusy() && start < due) {
+        return false;
+      }
+      long allocated = run();
       rounds++;
       quiet = allocated == 0 ? quiet + 1 : 0;
       if (quiet >= QUIET) {
@@ -133,9 +181,7 @@ final class WarmupRun {
         return true;
       }
       long now = System.nanoTime();
-      boolean steady = now - started < STEADY_NANOS;
-      long pause = (SHARE - 1) * candidates * (now - start);
-      due = now + pause + (steady ? POLL_NANOS : RARE_NANOS);
+      due = next(now, start, candidates) + (now - started < STEADY_NANOS ? 0 : RARE_NANOS);
       if (isBusy()) {
         started = now;
       }

@@ -34,7 +34,7 @@ final class VectorFormTest {
           Fast.class,
           arena -> {
             int[] runs = new int[1];
-            return (kernel, large) -> kernel.count(runs);
+            return new VectorForm.Driver<>(kernel -> {}, kernel -> kernel.count(runs));
           });
 
   private final Slow slow = new Slow();
@@ -66,7 +66,7 @@ final class VectorFormTest {
   void codeThatIsWithdrawnIsOutOfUseUntilACopyIs() {
     Warmup.Candidate trial = form().new Trial();
     trial.adopt();
-    trial.round(true);
+    trial.round(Warmup.Round.LARGE);
     replace(trial);
     assertThat(used).hasSize(3);
     assertThat(used.get(1)).isSameAs(slow);

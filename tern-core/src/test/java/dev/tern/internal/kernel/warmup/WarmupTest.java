@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 final class WarmupTest {
-  private static final int BUSY_ROUNDS = 20;
+  private static final int SLOW_ROUNDS = 10;
   private static final long PATIENCE_SECONDS = 60;
 
   /** Allocates as code does of which the JIT compiles one part well and another never. */
@@ -21,6 +21,8 @@ final class WarmupTest {
     private final CountDownLatch done = new CountDownLatch(1);
     private final int badAttempts;
     private volatile int rounds;
+    private volatile int entries;
+    private volatile int slowEntries;
     private volatile int renewals;
     private volatile boolean adopted;
     private volatile byte[] boxed;
@@ -34,18 +36,18 @@ final class WarmupTest {
     }
 
     @Override
-    public void round(boolean large) {
+    public void round(Warmup.Round round) {
+      if (round == Warmup.Round.ENTRY) {
+        entries = entries + 1;
+        return;
+      }
       rounds = rounds + 1;
-      if (rounds <= BUSY_ROUNDS / 2) {
+      if (rounds <= SLOW_ROUNDS) {
+        slowEntries = entries;
         boxed = new byte[4096];
       } else if (renewals < badAttempts) {
         boxed = new byte[1024];
       }
-    }
-
-    @Override
-    public int busyRounds() {
-      return BUSY_ROUNDS;
     }
 
     @Override
@@ -78,7 +80,7 @@ final class WarmupTest {
     private volatile byte[] boxed;
 
     @Override
-    public void round(boolean large) {
+    public void round(Warmup.Round round) {
       if (events.equals(List.of("adopted"))) {
         boxed = new byte[1024];
       }
@@ -129,6 +131,16 @@ final class WarmupTest {
     assertTrue(candidate.isDone());
     assertTrue(candidate.adopted);
     assertEquals(0, candidate.renewals);
+  }
+
+  @Test
+  void codeIsEnteredBeforeEachRoundWhileItAllocatesAndOftenBeforeTheFirst()
+      throws InterruptedException {
+    Boxing candidate = new Boxing(0);
+    Warmup.enqueue(() -> Optional.of(candidate));
+    assertTrue(candidate.isDone());
+    assertTrue(candidate.slowEntries > SLOW_ROUNDS);
+    assertEquals(candidate.slowEntries + 1, candidate.entries);
   }
 
   @Test
