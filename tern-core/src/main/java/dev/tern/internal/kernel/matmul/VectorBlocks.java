@@ -23,6 +23,23 @@ final class VectorBlocks implements BlockKernel {
   private static final long LIMIT = 1L << 60;
   private static final long STRIP = 4L * TileLoops.ROWS;
 
+  // Classes of vectors, which C2 must know at once: see VectorTile.
+  private static final Class<?> TYPE = FLOATS.vectorType();
+  private static final Class<?> TYPE_OF_EIGHT = EIGHT.vectorType();
+
+  private static FloatVector load(long address) {
+    return (FloatVector) TYPE.cast(FloatVector.fromMemorySegment(FLOATS, ALL, address, ORDER));
+  }
+
+  private static FloatVector eight(long address) {
+    return (FloatVector)
+        TYPE_OF_EIGHT.cast(FloatVector.fromMemorySegment(EIGHT, ALL, address, ORDER));
+  }
+
+  private static FloatVector broadcast(float value) {
+    return (FloatVector) TYPE.cast(FloatVector.broadcast(FLOATS, value));
+  }
+
   @Override
   public void combine(long x, long rows, long rowStep, long y, int count, int k) {
     int whole = FLOATS.loopBound(count);
@@ -43,10 +60,10 @@ final class VectorBlocks implements BlockKernel {
     if (whole < 0) {
       return;
     }
-    FloatVector x0 = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
-    FloatVector x1 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 4));
-    FloatVector x2 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 8));
-    FloatVector x3 = FloatVector.broadcast(FLOATS, Memory.getFloat(x + 12));
+    FloatVector x0 = broadcast(Memory.getFloat(x));
+    FloatVector x1 = broadcast(Memory.getFloat(x + 4));
+    FloatVector x2 = broadcast(Memory.getFloat(x + 8));
+    FloatVector x3 = broadcast(Memory.getFloat(x + 12));
     long r0 = Objects.checkIndex(rows, LIMIT);
     long r1 = Objects.checkIndex(rows + rowStep, LIMIT);
     long r2 = Objects.checkIndex(rows + 2 * rowStep, LIMIT);
@@ -54,11 +71,11 @@ final class VectorBlocks implements BlockKernel {
     long sums = Objects.checkIndex(y, LIMIT);
     for (int j = 0; j < whole; j += LENGTH) {
       long at = 4L * j;
-      FloatVector sum = FloatVector.fromMemorySegment(FLOATS, ALL, sums + at, ORDER);
-      sum = x0.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r0 + at, ORDER), sum);
-      sum = x1.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r1 + at, ORDER), sum);
-      sum = x2.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r2 + at, ORDER), sum);
-      sum = x3.fma(FloatVector.fromMemorySegment(FLOATS, ALL, r3 + at, ORDER), sum);
+      FloatVector sum = load(sums + at);
+      sum = x0.fma(load(r0 + at), sum);
+      sum = x1.fma(load(r1 + at), sum);
+      sum = x2.fma(load(r2 + at), sum);
+      sum = x3.fma(load(r3 + at), sum);
       sum.intoMemorySegment(ALL, sums + at, ORDER);
     }
   }
@@ -67,13 +84,13 @@ final class VectorBlocks implements BlockKernel {
     if (whole < 0) {
       return;
     }
-    FloatVector factor = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
+    FloatVector factor = broadcast(Memory.getFloat(x));
     long terms = Objects.checkIndex(row, LIMIT);
     long sums = Objects.checkIndex(y, LIMIT);
     for (int j = 0; j < whole; j += LENGTH) {
       long at = 4L * j;
-      FloatVector sum = FloatVector.fromMemorySegment(FLOATS, ALL, sums + at, ORDER);
-      sum = factor.fma(FloatVector.fromMemorySegment(FLOATS, ALL, terms + at, ORDER), sum);
+      FloatVector sum = load(sums + at);
+      sum = factor.fma(load(terms + at), sum);
       sum.intoMemorySegment(ALL, sums + at, ORDER);
     }
   }
@@ -95,15 +112,13 @@ final class VectorBlocks implements BlockKernel {
     if (whole < 0) {
       return;
     }
-    FloatVector factor = FloatVector.broadcast(FLOATS, Memory.getFloat(x));
-    FloatVector zero = FloatVector.zero(FLOATS);
+    FloatVector factor = broadcast(Memory.getFloat(x));
+    FloatVector zero = broadcast(0);
     long terms = Objects.checkIndex(y, LIMIT);
     long results = Objects.checkIndex(c, LIMIT);
     for (int j = 0; j < whole; j += LENGTH) {
       long at = 4L * j;
-      factor
-          .fma(FloatVector.fromMemorySegment(FLOATS, ALL, terms + at, ORDER), zero)
-          .intoMemorySegment(ALL, results + at, ORDER);
+      factor.fma(load(terms + at), zero).intoMemorySegment(ALL, results + at, ORDER);
     }
   }
 
@@ -126,13 +141,10 @@ final class VectorBlocks implements BlockKernel {
     for (int group = 0; group < groups; group++) {
       long x = Objects.checkIndex(at, LIMIT);
       long y = Objects.checkIndex(target, LIMIT);
-      FloatVector.fromMemorySegment(EIGHT, ALL, first + x, ORDER).intoMemorySegment(ALL, y, ORDER);
-      FloatVector.fromMemorySegment(EIGHT, ALL, second + x, ORDER)
-          .intoMemorySegment(ALL, y + STRIP, ORDER);
-      FloatVector.fromMemorySegment(EIGHT, ALL, third + x, ORDER)
-          .intoMemorySegment(ALL, y + 2 * STRIP, ORDER);
-      FloatVector.fromMemorySegment(EIGHT, ALL, fourth + x, ORDER)
-          .intoMemorySegment(ALL, y + 3 * STRIP, ORDER);
+      eight(first + x).intoMemorySegment(ALL, y, ORDER);
+      eight(second + x).intoMemorySegment(ALL, y + STRIP, ORDER);
+      eight(third + x).intoMemorySegment(ALL, y + 2 * STRIP, ORDER);
+      eight(fourth + x).intoMemorySegment(ALL, y + 3 * STRIP, ORDER);
       target += groupBytes;
       at += STRIP;
     }
@@ -156,13 +168,11 @@ final class VectorBlocks implements BlockKernel {
       long source = from + i * fromRow;
       long target = to + i * toRow;
       for (int j = 0; j < whole; j += LENGTH) {
-        FloatVector.fromMemorySegment(FLOATS, ALL, source + 4L * j, ORDER)
-            .intoMemorySegment(ALL, target + 4L * j, ORDER);
+        load(source + 4L * j).intoMemorySegment(ALL, target + 4L * j, ORDER);
       }
       int j = whole;
       if (j + 8 <= columns) {
-        FloatVector.fromMemorySegment(EIGHT, ALL, source + 4L * j, ORDER)
-            .intoMemorySegment(ALL, target + 4L * j, ORDER);
+        eight(source + 4L * j).intoMemorySegment(ALL, target + 4L * j, ORDER);
         j += 8;
       }
       for (; j + 2 <= columns; j += 2) {
@@ -188,21 +198,14 @@ final class VectorBlocks implements BlockKernel {
     for (int group = 0; group < groups; group++) {
       long x = Objects.checkIndex(at, LIMIT);
       long y = Objects.checkIndex(target, LIMIT);
-      FloatVector.fromMemorySegment(FLOATS, ALL, first + x, ORDER).intoMemorySegment(ALL, y, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, first + x + BYTES, ORDER)
-          .intoMemorySegment(ALL, y + BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, second + x, ORDER)
-          .intoMemorySegment(ALL, y + 2 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, second + x + BYTES, ORDER)
-          .intoMemorySegment(ALL, y + 3 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, third + x, ORDER)
-          .intoMemorySegment(ALL, y + 4 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, third + x + BYTES, ORDER)
-          .intoMemorySegment(ALL, y + 5 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, fourth + x, ORDER)
-          .intoMemorySegment(ALL, y + 6 * BYTES, ORDER);
-      FloatVector.fromMemorySegment(FLOATS, ALL, fourth + x + BYTES, ORDER)
-          .intoMemorySegment(ALL, y + 7 * BYTES, ORDER);
+      load(first + x).intoMemorySegment(ALL, y, ORDER);
+      load(first + x + BYTES).intoMemorySegment(ALL, y + BYTES, ORDER);
+      load(second + x).intoMemorySegment(ALL, y + 2 * BYTES, ORDER);
+      load(second + x + BYTES).intoMemorySegment(ALL, y + 3 * BYTES, ORDER);
+      load(third + x).intoMemorySegment(ALL, y + 4 * BYTES, ORDER);
+      load(third + x + BYTES).intoMemorySegment(ALL, y + 5 * BYTES, ORDER);
+      load(fourth + x).intoMemorySegment(ALL, y + 6 * BYTES, ORDER);
+      load(fourth + x + BYTES).intoMemorySegment(ALL, y + 7 * BYTES, ORDER);
       target += groupBytes;
       at += 2 * BYTES;
     }
@@ -216,8 +219,8 @@ final class VectorBlocks implements BlockKernel {
     long target = to;
     for (int i = 0; i < rows; i++) {
       long x = Objects.checkIndex(source, LIMIT);
-      FloatVector low = FloatVector.fromMemorySegment(FLOATS, ALL, x, ORDER);
-      FloatVector high = FloatVector.fromMemorySegment(FLOATS, ALL, x + BYTES, ORDER);
+      FloatVector low = load(x);
+      FloatVector high = load(x + BYTES);
       long y = Objects.checkIndex(target, LIMIT);
       low.intoMemorySegment(ALL, y, ORDER);
       high.intoMemorySegment(ALL, y + BYTES, ORDER);

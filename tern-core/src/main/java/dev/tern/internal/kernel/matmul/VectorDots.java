@@ -29,6 +29,20 @@ final class VectorDots implements RowDots {
   private static final long LIMIT = 1L << 60;
   private static final int LANES = DOT_LANES;
 
+  // Classes of vectors, which C2 must know at once: see VectorTile.
+  private static final Class<?> TYPE_OF_EIGHT = EIGHT.vectorType();
+  private static final Class<?> TYPE_OF_FOUR = FOUR.vectorType();
+
+  private static FloatVector eight(long address) {
+    return (FloatVector)
+        TYPE_OF_EIGHT.cast(FloatVector.fromMemorySegment(EIGHT, ALL, address, ORDER));
+  }
+
+  private static FloatVector four(long address) {
+    return (FloatVector)
+        TYPE_OF_FOUR.cast(FloatVector.fromMemorySegment(FOUR, ALL, address, ORDER));
+  }
+
   @Override
   public void dots(Shape shape, long rows, long x, long y, int count) {
     for (int i = 0; WIDE && i < count; i += 4) {
@@ -58,7 +72,7 @@ final class VectorDots implements RowDots {
     long r2 = Objects.checkIndex(rows + Math.min(2, last) * rowStep, LIMIT);
     long r3 = Objects.checkIndex(rows + last * rowStep, LIMIT);
     long factors = Objects.checkIndex(x, LIMIT);
-    FloatVector l0 = FloatVector.zero(EIGHT);
+    FloatVector l0 = (FloatVector) TYPE_OF_EIGHT.cast(FloatVector.zero(EIGHT));
     FloatVector l1 = l0;
     FloatVector l2 = l0;
     FloatVector l3 = l0;
@@ -68,21 +82,21 @@ final class VectorDots implements RowDots {
     FloatVector h3 = l0;
     for (int p = 0; p < whole; p += LANES) {
       long at = 4L * p;
-      FloatVector f = FloatVector.fromMemorySegment(EIGHT, ALL, factors + at, ORDER);
-      FloatVector g = FloatVector.fromMemorySegment(EIGHT, ALL, factors + at + 32, ORDER);
-      l0 = f.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r0 + at, ORDER), l0);
-      h0 = g.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r0 + at + 32, ORDER), h0);
-      l1 = f.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r1 + at, ORDER), l1);
-      h1 = g.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r1 + at + 32, ORDER), h1);
-      l2 = f.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r2 + at, ORDER), l2);
-      h2 = g.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r2 + at + 32, ORDER), h2);
-      l3 = f.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r3 + at, ORDER), l3);
-      h3 = g.fma(FloatVector.fromMemorySegment(EIGHT, ALL, r3 + at + 32, ORDER), h3);
+      FloatVector f = eight(factors + at);
+      FloatVector g = eight(factors + at + 32);
+      l0 = f.fma(eight(r0 + at), (FloatVector) TYPE_OF_EIGHT.cast(l0));
+      h0 = g.fma(eight(r0 + at + 32), (FloatVector) TYPE_OF_EIGHT.cast(h0));
+      l1 = f.fma(eight(r1 + at), (FloatVector) TYPE_OF_EIGHT.cast(l1));
+      h1 = g.fma(eight(r1 + at + 32), (FloatVector) TYPE_OF_EIGHT.cast(h1));
+      l2 = f.fma(eight(r2 + at), (FloatVector) TYPE_OF_EIGHT.cast(l2));
+      h2 = g.fma(eight(r2 + at + 32), (FloatVector) TYPE_OF_EIGHT.cast(h2));
+      l3 = f.fma(eight(r3 + at), (FloatVector) TYPE_OF_EIGHT.cast(l3));
+      h3 = g.fma(eight(r3 + at + 32), (FloatVector) TYPE_OF_EIGHT.cast(h3));
     }
-    l0 = l0.add(h0);
-    l1 = l1.add(h1);
-    l2 = l2.add(h2);
-    l3 = l3.add(h3);
+    l0 = ((FloatVector) TYPE_OF_EIGHT.cast(l0)).add((FloatVector) TYPE_OF_EIGHT.cast(h0));
+    l1 = ((FloatVector) TYPE_OF_EIGHT.cast(l1)).add((FloatVector) TYPE_OF_EIGHT.cast(h1));
+    l2 = ((FloatVector) TYPE_OF_EIGHT.cast(l2)).add((FloatVector) TYPE_OF_EIGHT.cast(h2));
+    l3 = ((FloatVector) TYPE_OF_EIGHT.cast(l3)).add((FloatVector) TYPE_OF_EIGHT.cast(h3));
     l0 = l0.add(l0.rearrange(EIGHT_BY_4));
     l1 = l1.add(l1.rearrange(EIGHT_BY_4));
     l2 = l2.add(l2.rearrange(EIGHT_BY_4));
@@ -114,20 +128,20 @@ final class VectorDots implements RowDots {
     }
     long r = Objects.checkIndex(row, LIMIT);
     long factors = Objects.checkIndex(x, LIMIT);
-    FloatVector s0 = FloatVector.zero(FOUR);
+    FloatVector s0 = (FloatVector) TYPE_OF_FOUR.cast(FloatVector.zero(FOUR));
     FloatVector s4 = s0;
     FloatVector s8 = s0;
     FloatVector s12 = s0;
     for (int p = 0; p < whole; p += LANES) {
       long at = 4L * p;
-      FloatVector f = FloatVector.fromMemorySegment(FOUR, ALL, factors + at, ORDER);
-      s0 = f.fma(FloatVector.fromMemorySegment(FOUR, ALL, r + at, ORDER), s0);
-      f = FloatVector.fromMemorySegment(FOUR, ALL, factors + at + 16, ORDER);
-      s4 = f.fma(FloatVector.fromMemorySegment(FOUR, ALL, r + at + 16, ORDER), s4);
-      f = FloatVector.fromMemorySegment(FOUR, ALL, factors + at + 32, ORDER);
-      s8 = f.fma(FloatVector.fromMemorySegment(FOUR, ALL, r + at + 32, ORDER), s8);
-      f = FloatVector.fromMemorySegment(FOUR, ALL, factors + at + 48, ORDER);
-      s12 = f.fma(FloatVector.fromMemorySegment(FOUR, ALL, r + at + 48, ORDER), s12);
+      FloatVector f = four(factors + at);
+      s0 = f.fma(four(r + at), (FloatVector) TYPE_OF_FOUR.cast(s0));
+      f = four(factors + at + 16);
+      s4 = f.fma(four(r + at + 16), (FloatVector) TYPE_OF_FOUR.cast(s4));
+      f = four(factors + at + 32);
+      s8 = f.fma(four(r + at + 32), (FloatVector) TYPE_OF_FOUR.cast(s8));
+      f = four(factors + at + 48);
+      s12 = f.fma(four(r + at + 48), (FloatVector) TYPE_OF_FOUR.cast(s12));
     }
     FloatVector sum = s0.add(s8).add(s4.add(s12));
     sum = sum.add(sum.rearrange(FOUR_BY_2));
