@@ -49,6 +49,9 @@ public final class VectorForm<K> {
     }
   }
 
+  /** So that entries, one before each round, are as many as the JIT counts while it is busy. */
+  private static final int BUSY_ROUNDS = 100;
+
   private final Code<K> code;
   private final K scalar;
   private final Runnable changed;
@@ -138,6 +141,16 @@ public final class VectorForm<K> {
       for (int i = 0; i < turns.size(); i++) {
         driver.accept(turns.get(i));
       }
+    }
+
+    @Override
+    public int busyRounds() {
+      return BUSY_ROUNDS;
+    }
+
+    @Override
+    public boolean isEntered() {
+      return false;
     }
 
     @Override

@@ -48,7 +48,12 @@ public final class Warmup {
     LARGE
   }
 
-  /** Calls of an {@link Round#ENTRY}: few enough that the JIT does not take all else for rare. */
+  /**
+   * Calls of an {@link Round#ENTRY}. C2 does not inline a call, unless the JDK marks it, that comes
+   * less than once in 118 times that its method is called ({@code MinInlineFrequencyRatio} of
+   * HotSpot): a call in a loop over vectors that stays one boxes them. So each such call must come
+   * several times in a {@link Round#SMALL}.
+   */
   public static final int ENTRIES = 200;
 
   /** Code to be compiled. */
@@ -71,6 +76,16 @@ public final class Warmup {
       return ATTEMPTS;
     }
 
+    /** Rounds after which the JIT has seen enough of the code and only needs time. */
+    default int busyRounds() {
+      return BUSY_ROUNDS;
+    }
+
+    /** Whether entries may be many more than rounds that compute. */
+    default boolean isEntered() {
+      return true;
+    }
+
     /** The code will not be used. */
     void giveUp();
 
@@ -85,6 +100,9 @@ public final class Warmup {
     /** Takes the code out of use. */
     default void withdraw() {}
   }
+
+  /** {@link Candidate#busyRounds} of code that is entered between rounds, too. */
+  private static final int BUSY_ROUNDS = 25;
 
   /** A round that allocates fewer bytes counts as one that allocates nothing. */
   private static final long FEW_BYTES = 64;

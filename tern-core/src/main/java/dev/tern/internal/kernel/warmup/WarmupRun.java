@@ -6,9 +6,6 @@ import java.util.Optional;
 
 /** The state of one {@link Warmup.Candidate} on the warm-up thread. */
 final class WarmupRun {
-  /** Rounds after which the JIT has seen every branch of the code and only needs time. */
-  private static final int BUSY_ROUNDS = 25;
-
   /**
    * Entries before the first round. They have the JIT compile the code with counters of its
    * branches, which the rounds that follow then count.
@@ -84,12 +81,16 @@ final class WarmupRun {
 
   /** Whether the JIT still has to see more of the code. */
   boolean isBusy() {
-    return rounds < BUSY_ROUNDS;
+    return rounds < candidate.busyRounds();
   }
 
   /** Whether it is time for an entry, or to see whether the code is compiled. */
   boolean isDue() {
-    return quiet > 0 || System.nanoTime() >= Math.min(entryDue, due);
+    return quiet > 0 || System.nanoTime() >= Math.min(entryDue(), due);
+  }
+
+  private long entryDue() {
+    return candidate.isEntered() ? entryDue : due;
   }
 
   private boolean mayYetBeCompiled(long now) {
@@ -146,7 +147,7 @@ final class WarmupRun {
   }
 
   private void enter(int candidates, long start) {
-    if (quiet > 0 || start < entryDue && !isBusy()) {
+    if (quiet > 0 || !isBusy() && start < entryDue()) {
       return;
     }
     for (int i = rounds > 0 ? 1 : FIRST_ENTRIES; i > 0; i--) {
