@@ -40,4 +40,14 @@ interface BlockKernel {
    * piece of each row, and writes two beyond the end of each group.
    */
   void spreadStrips(long from, long step, int groups, long to, long groupBytes);
+
+  /**
+   * Packs {@link TileLoops#ROWS} rows into a strip: number {@code p} of row {@code i} becomes float
+   * {@code p * ROWS + i}. Numbers of a row lie side by side.
+   *
+   * @param from address of the first row
+   * @param line bytes between rows
+   * @param count numbers of each row
+   */
+  void interleave(long from, long line, int count, long to);
 }

@@ -91,7 +91,7 @@ public abstract sealed class DotInteraction {
       long products = 2L * n * (n - 1);
       Memory.zero(scratch, step * d);
       for (int b = from; b < to; b++) {
-        packing.interleave(samples.x + 4L * b * n * d, n, d, scratch);
+        packing.interleave(kernel, samples.x + 4L * b * n * d, n, d, scratch);
         square(kernel, scratch, square);
         takeTriangle(kernel, square, samples.out + b * products);
       }

@@ -37,7 +37,7 @@ record Packing(long line, long step, int width) {
     if (line == 4) {
       kernel.blocks().copy(from, step, to, 4L * width, count, lines);
     } else if (step == 4) {
-      interleave(from, lines, count, to);
+      interleave(kernel, from, lines, count, to);
     } else {
       for (int i = 0; i < lines; i++) {
         strided(from + i * line, step, count, to + 4L * i, 4L * width);
@@ -121,9 +121,9 @@ record Packing(long line, long step, int width) {
   }
 
   /** Packs lines whose numbers lie side by side ({@code step} is 4), without zeros. */
-  void interleave(long from, int lines, int count, long to) {
+  void interleave(TileKernel kernel, long from, int lines, int count, long to) {
     if (lines == TileLoops.ROWS && isStrips()) {
-      interleaveSix(from, line, count, to);
+      kernel.blocks().interleave(from, line, count, to);
       return;
     }
     long toStep = 4L * width;
@@ -140,8 +140,8 @@ record Packing(long line, long step, int width) {
     }
   }
 
-  /** Six lines into a strip, two numbers of each at a time. */
-  private static void interleaveSix(long from, long line, int count, long to) {
+  /** {@link BlockKernel#interleave} without vectors, two numbers of each line at a time. */
+  static void interleaveSix(long from, long line, int count, long to) {
     long one = Objects.checkIndex(from, LIMIT);
     long two = Objects.checkIndex(from + line, LIMIT);
     long three = Objects.checkIndex(from + 2 * line, LIMIT);

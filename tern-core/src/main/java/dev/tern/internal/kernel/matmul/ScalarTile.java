@@ -204,6 +204,11 @@ final class ScalarTile implements TileLoops, PackedTile, BlockKernel, RowDots {
   }
 
   @Override
+  public void interleave(long from, long line, int count, long to) {
+    Packing.interleaveSix(from, line, count, to);
+  }
+
+  @Override
   public void copy(long from, long fromRow, long to, long toRow, int rows, int columns) {
     for (int i = 0; i < rows; i++) {
       for (int j = 0; j < columns; j++) {

@@ -149,6 +149,7 @@ final class TileKernels {
           kernel.copy(at.c, ROW, at.b, ROW, -1, COLUMNS - 1);
           kernel.spread(at.b, GROUPS * ROW, -1, packed, 4 * ROW);
           kernel.spreadStrips(at.b, GROUPS * ROW, -1, packed, 4 * ROW);
+          kernel.interleave(at.b, ROW, -1, packed);
         },
         kernel -> {
           for (int repeat = 0; repeat < REPEATS; repeat++) {
@@ -162,6 +163,7 @@ final class TileKernels {
             // Many groups, as the JIT compiles loops that run often.
             kernel.spread(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
             kernel.spreadStrips(at.b, GROUPS * ROW, GROUPS, packed, 4 * ROW);
+            kernel.interleave(at.b, ROW, COLUMNS + 1, packed);
           }
         });
   }

@@ -30,6 +30,7 @@ final class LoopSizesTest {
     return Stream.of(
         arguments("../ops/VectorPairs", "elements", 697),
         arguments("../ops/VectorPairs", "gradients", 497),
+        arguments("VectorBlocks", "interleave", 1012),
         arguments("VectorDots", "fourRows", 806),
         arguments("VectorTile", "tile", 1243),
         arguments("VectorTile", "rows", 1312),

@@ -63,6 +63,7 @@ final class TileEntryTest {
     blocks.copy(a, ROW, c, ROW, -1, COLUMNS - 1);
     blocks.spread(a, ROW, -1, c, 4 * ROW);
     blocks.spreadStrips(a, ROW, -1, c, 4 * ROW);
+    blocks.interleave(a, ROW, -1, c);
     assertUntouched();
   }
 }
