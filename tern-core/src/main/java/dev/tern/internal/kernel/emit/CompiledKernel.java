@@ -4,6 +4,7 @@ import dev.tern.internal.kernel.Kernel;
 import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.kernel.VectorSupport;
 import dev.tern.internal.kernel.warmup.Warmup;
+import java.time.Duration;
 
 /**
  * One kernel's code, made when {@link #active} is first called. The scalar form serves until the
@@ -31,6 +32,11 @@ public final class CompiledKernel {
   /** Most times that a kernel is made anew, so that a busy machine does not keep the JIT busy. */
   private static final int MOST_RENEWALS = 3;
 
+  /** Most tries of a vector form after one that was given up, and the time before each. */
+  private static final int MOST_RETRIES = 5;
+
+  private static final Duration RETRY = Duration.ofMinutes(1);
+
   /** Slow runs in a row after which the vector form is taken out of use. */
   private static final int SLOW_RUNS = 3;
 
@@ -47,6 +53,7 @@ public final class CompiledKernel {
   private volatile boolean scalarForGood;
   private int slowRuns;
   private int renewals;
+  private int retries;
 
   CompiledKernel(KernelSpec spec) {
     this.spec = spec;
@@ -118,6 +125,15 @@ public final class CompiledKernel {
   /** There will be no vector form. */
   void stayScalar() {
     scalarForGood = true;
+  }
+
+  /** The JIT has not compiled the vector form; it gets a few more tries, each after a minute. */
+  synchronized void giveUp() {
+    stayScalar();
+    if (retries < MOST_RETRIES) {
+      retries++;
+      Warmup.enqueueAfter(RETRY, () -> KernelWarmup.of(this));
+    }
   }
 
   /** Takes the vector form into use; {@code pace} is its nanoseconds an element in warm-up. */

@@ -167,7 +167,7 @@ final class KernelWarmup implements Warmup.Candidate {
 
   @Override
   public void giveUp() {
-    compiled.stayScalar();
+    compiled.giveUp();
     arena.close();
   }
 }

@@ -2,9 +2,11 @@ package dev.tern.internal.kernel.warmup;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -126,6 +128,16 @@ public final class Warmup {
   public static void enqueue(Supplier<Optional<? extends Candidate>> candidate) {
     PENDING.incrementAndGet();
     QUEUE.add(candidate);
+  }
+
+  /**
+   * Adds a candidate after a time, for code that was given up: a machine that was too busy to
+   * compile it may have a processor to spare then.
+   */
+  public static void enqueueAfter(
+      Duration time, Supplier<Optional<? extends Candidate>> candidate) {
+    CompletableFuture.delayedExecutor(time.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)
+        .execute(() -> enqueue(candidate));
   }
 
   /** Whether no code waits to be compiled. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -150,6 +151,14 @@ final class WarmupTest {
     assertTrue(candidate.isDone());
     assertTrue(candidate.adopted);
     assertEquals(1, candidate.renewals);
+  }
+
+  @Test
+  void codeThatIsTriedAgainAfterATimeIsAdopted() throws InterruptedException {
+    Boxing candidate = new Boxing(0);
+    Warmup.enqueueAfter(Duration.ofMillis(1), () -> Optional.of(candidate));
+    assertTrue(candidate.isDone());
+    assertTrue(candidate.adopted);
   }
 
   @Test
