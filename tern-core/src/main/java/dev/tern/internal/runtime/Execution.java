@@ -42,10 +42,10 @@ public final class Execution {
   /** The same if perhaps no run follows. */
   private static final double WORTH_WAITING_ONCE = 5e8;
 
-  /** For products, without which a run takes a hundred times as long. */
+  /** The longest wait for products, as without vectors a run takes a hundred times as long. */
   private static final long MOST_WAITING_NANOS = 4_000_000_000L;
 
-  /** For all else. */
+  /** The longest wait for all else. */
   private static final long MOST_WAITING_FOR_REST_NANOS = 2_500_000_000L;
 
   private final Plan plan;

@@ -53,7 +53,7 @@ public final class CompiledKernel {
   private volatile boolean scalarForGood;
   private int slowRuns;
   private int renewals;
-  private int retries;
+  private volatile int retries;
 
   CompiledKernel(KernelSpec spec) {
     this.spec = spec;
@@ -119,7 +119,7 @@ public final class CompiledKernel {
 
   /** Whether a vector form is being made ready for the first time. */
   public boolean isPending() {
-    return active == scalar && renewals == 0 && !Warmup.EAGER && !staysScalar();
+    return active == scalar && renewals == 0 && retries == 0 && !Warmup.EAGER && !staysScalar();
   }
 
   /** There will be no vector form. */
@@ -129,8 +129,9 @@ public final class CompiledKernel {
 
   /** The JIT has not compiled the vector form; it gets a few more tries, each after a minute. */
   synchronized void giveUp() {
-    stayScalar();
-    if (retries < MOST_RETRIES) {
+    if (retries == MOST_RETRIES) {
+      stayScalar();
+    } else {
       retries++;
       Warmup.enqueueAfter(RETRY, () -> KernelWarmup.of(this));
     }

@@ -126,9 +126,10 @@ final class KernelEmitter extends KernelCode {
         });
   }
 
-  /** Whether passes are methods of their own. */
-  static boolean hasPasses(KernelSpec spec, int lanes) {
-    return hasPasses(spec, new KernelPasses(spec), lanes);
+  /** Whether passes of the kernel are methods of their own. */
+  static boolean hasPasses(byte[] kernel) {
+    return ClassFile.of().parse(kernel).methods().stream()
+        .anyMatch(method -> method.methodName().equalsString("pass0"));
   }
 
   private static boolean hasPasses(KernelSpec spec, KernelPasses phases, int lanes) {

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** Runs the vector form of one kernel until the JIT has compiled it: see {@link Warmup}. */
 final class KernelWarmup implements Warmup.Candidate {
@@ -24,13 +23,17 @@ final class KernelWarmup implements Warmup.Candidate {
   /** Few, as there may be many kernels, and each attempt costs the JIT time. */
   private static final int ATTEMPTS = 3;
 
+  /** Elements of the one row of a probe: two vectors at least, and some elements beyond. */
+  private static final int PROBE = 33;
+
+  /** Elements of a row at which a pass returns at once. */
+  static final int NO_ROW = -1;
+
   /**
    * Sizes of the three loops. Small runs have few vectors, as each costs a microsecond until the
    * code is compiled; those of one loop are as many as C2 unrolls a loop for. Large runs have many
    * rows, as the JIT counts them before it compiles a loop.
    */
-  private static final int PROBE = 33;
-
   private static final int[][] SMALL = {
     {1, 2, 64}, {2, 1, 63}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}, {4, N1, 1}
   };
@@ -43,8 +46,8 @@ final class KernelWarmup implements Warmup.Candidate {
   private static final int[][] LARGE_ROWS = {{512, 1}, {64, N1}, {256, 2}};
 
   private final CompiledKernel compiled;
-  private final boolean hasPasses;
   private byte[] code;
+  private boolean hasPasses;
 
   /** The kernel, and others that do nothing. */
   private final List<Kernel> turns = new ArrayList<>();
@@ -62,7 +65,7 @@ final class KernelWarmup implements Warmup.Candidate {
     KernelSpec spec = compiled.spec();
     this.compiled = compiled;
     this.code = code;
-    hasPasses = KernelEmitter.hasPasses(spec, VectorSupport.lanes());
+    hasPasses = KernelEmitter.hasPasses(code);
     turns.add(Kernels.define(code));
     turns.addAll(HiddenClasses.idle(Kernel.class));
     int row = spec.row();
@@ -77,13 +80,19 @@ final class KernelWarmup implements Warmup.Candidate {
       addresses[k] = Memory.allocate(arena, 4L * (LONG + N * N1), 64, "warm-up").address();
       strides[3 * k + 1] = spec.access(k) == Access.CONTIGUOUS ? 4L * N : 0;
     }
+    scratch = Memory.allocate(arena, scratchBytes(spec), 64, "warm-up").address();
+  }
+
+  /** Bytes of scratch memory that all runs and entries of the kernel keep within. */
+  static long scratchBytes(KernelSpec spec) {
+    int[][] runs = spec.row() == 0 ? LARGE : sizes(LARGE_ROWS, spec.row());
     long most =
-        Stream.of(small, large)
-            .flatMap(Arrays::stream)
+        Arrays.stream(runs)
             .mapToLong(sizes -> Kernels.scratchBytes(spec, sizes[2]))
             .max()
             .orElseThrow();
-    scratch = Memory.allocate(arena, ReductionLanes.BYTES + most, 64, "warm-up").address();
+    // Short rows and entries come in larger blocks than long rows.
+    return ReductionLanes.BYTES + Math.max(most, Kernels.scratchBytes(spec, 1));
   }
 
   /** A candidate for the vector form; empty if the kernel stays scalar. */
@@ -130,13 +139,13 @@ final class KernelWarmup implements Warmup.Candidate {
     }
   }
 
-  /** A row of -1 elements ends each pass, no rows at all end the kernel. */
+  /** Calls the kernel without rows, and its passes, if they are methods, without elements. */
   private void enter() {
     for (int call = 0; call < Warmup.ENTRIES; call++) {
       run(1, 0, 1);
     }
     if (hasPasses) {
-      run(1, Warmup.ENTRIES, -1);
+      run(1, Warmup.ENTRIES, NO_ROW);
     }
   }
 
@@ -156,6 +165,7 @@ final class KernelWarmup implements Warmup.Candidate {
     if (compiled.spec().row() % ReductionLanes.COUNT > 0) {
       // Code for parts of a vector is long, and likely to box again.
       code = KernelEmitter.emit(compiled.spec().withRow(0), VectorSupport.lanes());
+      hasPasses = KernelEmitter.hasPasses(code);
     }
     turns.set(0, Kernels.define(code));
   }

@@ -27,23 +27,15 @@ public final class HiddenClasses {
    */
   public static Object define(Class<?> neighbour, byte[] code) {
     try {
-      return instance(
+      Constructor<?> constructor =
           MethodHandles.privateLookupIn(neighbour, MethodHandles.lookup())
               .defineHiddenClass(code, true)
-              .lookupClass());
-    } catch (IllegalAccessException e) {
-      throw new IllegalStateException("cannot define a class beside " + neighbour.getName(), e);
-    }
-  }
-
-  /** A new instance of the class, made by the constructor without parameters. */
-  static Object instance(Class<?> type) {
-    try {
-      Constructor<?> constructor = type.getDeclaredConstructor();
+              .lookupClass()
+              .getDeclaredConstructor();
       constructor.setAccessible(true);
       return constructor.newInstance();
     } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("cannot make an instance of " + type.getName(), e);
+      throw new IllegalStateException("cannot define a class beside " + neighbour.getName(), e);
     }
   }
 

@@ -27,11 +27,6 @@ public final class VectorForm<K> {
    * @param driver makes memory to run kernels on
    */
   public record Code<K>(Class<K> kind, Class<? extends K> type, Function<Arena, Driver<K>> driver) {
-    /** Of the class itself, of which an AOT cache of the JVM holds profiles. */
-    K first() {
-      return kind.cast(HiddenClasses.instance(type));
-    }
-
     K fresh() {
       return kind.cast(HiddenClasses.copyOf(type));
     }
@@ -49,7 +44,7 @@ public final class VectorForm<K> {
     }
   }
 
-  /** So that entries, one before each round, are as many as the JIT counts while it is busy. */
+  /** Each is one entry more: with 20,000 calls C2 compiles a method though others wait for it. */
   private static final int BUSY_ROUNDS = 100;
 
   private final Code<K> code;
@@ -120,7 +115,7 @@ public final class VectorForm<K> {
     private int withdrawals;
 
     Trial() {
-      turns.add(code.first());
+      turns.add(code.fresh());
       turns.addAll(HiddenClasses.idle(code.kind()));
     }
 

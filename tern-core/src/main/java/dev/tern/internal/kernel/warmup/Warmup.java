@@ -31,9 +31,9 @@ public final class Warmup {
   /** What to run. */
   public enum Round {
     /**
-     * {@link #ENTRIES} calls of each method that holds vector code, with a negative size, at which
-     * it returns at once. The JIT compiles what is called often; until it has, a call that works
-     * costs a thousand times as much as one that does not.
+     * {@link #ENTRIES} calls of each method that holds loops of vector code, with no rows or with a
+     * negative size, at which it returns at once. The JIT compiles what is called often; until it
+     * has, a call that works costs a thousand times as much as one that does not.
      */
     ENTRY,
 
@@ -83,7 +83,10 @@ public final class Warmup {
       return BUSY_ROUNDS;
     }
 
-    /** Whether entries may be many more than rounds that compute. */
+    /**
+     * Whether the code is entered between rounds, too. Not if its loops call methods that the JDK
+     * does not mark, as these must not become rare: see {@link #ENTRIES}.
+     */
     default boolean isEntered() {
       return true;
     }
@@ -140,7 +143,7 @@ public final class Warmup {
         .execute(() -> enqueue(candidate));
   }
 
-  /** Whether no code waits to be compiled. */
+  /** Whether no code waits to be compiled, but for code that is to be tried again later. */
   public static boolean isIdle() {
     return PENDING.get() == 0;
   }
@@ -215,10 +218,17 @@ public final class Warmup {
 
   /** Runs a round and returns the bytes that it allocated, 0 for fewer than {@link #FEW_BYTES}. */
   static long round(Candidate candidate, Round round) {
-    long before = Heap.BEAN.getCurrentThreadAllocatedBytes();
+    long before = Threads.BEAN.getCurrentThreadAllocatedBytes();
     candidate.round(round);
-    long allocated = Heap.BEAN.getCurrentThreadAllocatedBytes() - before;
+    long allocated = Threads.BEAN.getCurrentThreadAllocatedBytes() - before;
     return allocated < FEW_BYTES ? 0 : allocated;
+  }
+
+  /** Time that this thread has used of a processor; time that it waited for one does not count. */
+  static long processorNanos() {
+    return Threads.BEAN.isCurrentThreadCpuTimeSupported()
+        ? Threads.BEAN.getCurrentThreadCpuTime()
+        : System.nanoTime();
   }
 
   private static void admit(Supplier<Optional<? extends Candidate>> maker, List<WarmupRun> drives) {
@@ -238,8 +248,8 @@ public final class Warmup {
     System.getLogger("dev.tern").log(System.Logger.Level.DEBUG, "code stays scalar", e);
   }
 
-  /** Counts the bytes that threads allocate. */
-  private static final class Heap {
+  /** Counts the bytes that threads allocate, and their time. */
+  private static final class Threads {
     static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   }
 }

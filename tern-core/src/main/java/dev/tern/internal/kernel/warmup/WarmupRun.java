@@ -27,9 +27,6 @@ final class WarmupRun {
    */
   private static final int SHARE = 5;
 
-  /** A round that takes longer has waited for a processor, and counts as this. */
-  private static final long MOST_NANOS = 2_000_000;
-
   /** Time after which looks become rare, as code that boxes for good must not take a processor. */
   private static final long STEADY_NANOS = 2_000_000_000L;
 
@@ -71,7 +68,7 @@ final class WarmupRun {
   private long allocatedFirst;
   private boolean hasPassed;
 
-  // Bytes that the last round allocated, and since when.
+  // Bytes that the last round allocated that allocated any, and since when.
   private long allocatedLast;
   private long allocatedSince;
 
@@ -107,6 +104,7 @@ final class WarmupRun {
   private boolean isStuck(long now) {
     int slower = Math.min(attempts, 4);
     return !isBusy()
+        && quiet == 0
         && (hasPassed || allocatedLast < allocatedFirst)
         && (now - Math.max(jitMoved, allocatedSince) > STUCK_NANOS << slower
             || now - allocatedSince > BUSY_STUCK_NANOS << slower);
@@ -139,7 +137,7 @@ final class WarmupRun {
 
   private long run(Warmup.Round round) {
     long allocated = Warmup.round(candidate, round);
-    if (allocated != allocatedLast) {
+    if (allocated > 0 && allocated != allocatedLast) {
       allocatedLast = allocated;
       allocatedSince = System.nanoTime();
     }
@@ -150,15 +148,17 @@ final class WarmupRun {
     if (quiet > 0 || !isBusy() && start < entryDue()) {
       return;
     }
+    long used = Warmup.processorNanos();
     for (int i = rounds > 0 ? 1 : FIRST_ENTRIES; i > 0; i--) {
       candidate.round(Warmup.Round.ENTRY);
     }
-    entryDue = next(System.nanoTime(), start, candidates);
+    entryDue = next(used, candidates);
   }
 
-  /** When to do again what began at {@code start} and ended at {@code now}. */
-  private static long next(long now, long start, int candidates) {
-    return now + POLL_NANOS + (SHARE - 1) * candidates * Math.min(now - start, MOST_NANOS);
+  /** When to do again what began when the thread had used so much time of a processor. */
+  private static long next(long used, int candidates) {
+    long nanos = Warmup.processorNanos() - used;
+    return System.nanoTime() + POLL_NANOS + (SHARE - 1) * candidates * nanos;
   }
 
   /**
@@ -173,6 +173,7 @@ final class WarmupRun {
       if (quiet == 0 && !isBusy() && start < due) {
         return false;
       }
+      long used = Warmup.processorNanos();
       long allocated = run();
       rounds++;
       quiet = allocated == 0 ? quiet + 1 : 0;
@@ -182,7 +183,7 @@ final class WarmupRun {
         return true;
       }
       long now = System.nanoTime();
-      due = next(now, start, candidates) + (now - started < STEADY_NANOS ? 0 : RARE_NANOS);
+      due = next(used, candidates) + (now - started < STEADY_NANOS ? 0 : RARE_NANOS);
       if (isBusy()) {
         started = now;
       }

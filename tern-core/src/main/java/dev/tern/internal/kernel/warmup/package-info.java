@@ -12,9 +12,10 @@
  * </pre>
  *
  * <p>The JIT compiles what is called often, and boxed vectors make each call cost milliseconds. So
- * every method that holds vector code returns at once if a size is negative. A candidate is called
- * like that thousands of times, and with work to do a few dozen times, by which the JIT learns the
- * branches: see {@link dev.tern.internal.kernel.warmup.Warmup.Round}.
+ * every method that holds loops of vector code returns at once if there are no rows or a size is
+ * negative. A candidate is called like that thousands of times, and with work to do a few dozen
+ * times, by which the JIT learns the branches: see {@link
+ * dev.tern.internal.kernel.warmup.Warmup.Round}.
  *
  * <p>State is shared by the whole process, as code and JIT are: a queue, one daemon thread and, for
  * each kernel, the form in use. Only the kernel packages use it. Emitted kernels are candidates;

@@ -65,6 +65,40 @@ final class KernelsTest {
     }
   }
 
+  /** As in layer norm: its sums share blocks of rows, of which entries take the largest. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 16, 64, 80, 96, 128})
+  void entriesOfWarmUpKeepWithinTheirMemory(int row) {
+    assumeThat(VectorSupport.available()).isTrue();
+    Op sum = new Op.Reduce(Op.Reduce.Kind.SUM, 1, 2);
+    List<Instruction> instructions =
+        new ArrayList<>(
+            List.of(
+                new Instruction(sum, List.of(0)),
+                new Instruction(Op.Unary.SQUARE, List.of(0)),
+                new Instruction(sum, List.of(2)),
+                new Instruction(Op.Binary.SUB, List.of(0, 1)),
+                new Instruction(Op.Binary.MUL, List.of(4, 3))));
+    for (int value = 5; value < 17; value++) {
+      instructions.add(new Instruction(Op.Unary.SIGMOID, List.of(value)));
+    }
+    List<Store> stores = List.of(new Store(17, Mode.WRITE, Access.CONTIGUOUS));
+    KernelSpec spec =
+        new KernelSpec(List.of(Access.CONTIGUOUS), 0, instructions, stores).withRow(row);
+    byte[] code = KernelEmitter.emit(spec, VectorSupport.lanes());
+    assertThat(KernelEmitter.hasPasses(code)).isTrue();
+    try (Arena arena = Arena.ofConfined()) {
+      int floats = Math.toIntExact(KernelWarmup.scratchBytes(spec) / 4);
+      long scratch = withGuard(arena, floats);
+      long[] addresses = {withGuard(arena, 1), withGuard(arena, 1)};
+      Kernels.define(code)
+          .run(addresses, new long[6], 1, 200, KernelWarmup.NO_ROW, new float[0], scratch);
+      assertGuarded(scratch, floats);
+      assertGuarded(addresses[0], 1);
+      assertGuarded(addresses[1], 1);
+    }
+  }
+
   /** Alone, the comparison is but a mask; read twice or stored as well, it is numbers too. */
   @ParameterizedTest
   @EnumSource(

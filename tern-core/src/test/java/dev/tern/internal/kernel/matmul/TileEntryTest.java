@@ -10,8 +10,13 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls with a negative size, by which warm-up has vector code compiled, compute nothing. */
+/**
+ * Calls with a negative size, by which warm-up has vector code compiled, compute nothing; and
+ * strips.
+ */
 final class TileEntryTest {
   private static final int FLOATS = 1024;
   private static final int COLUMNS = TileKernels.columns();
@@ -65,5 +70,21 @@ final class TileEntryTest {
     blocks.spreadStrips(a, ROW, -1, c, 4 * ROW);
     blocks.interleave(a, ROW, -1, c);
     assertUntouched();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 53})
+  void stripsAreTheSameWithAndWithoutVectors(int count) {
+    long line = 4L * 60;
+    for (int i = 0; i < 6 * 60; i++) {
+      Memory.setFloat(a + 4L * i, i);
+    }
+    new VectorBlocks().interleave(a, line, count, b);
+    Packing.interleaveSix(a, line, count, c);
+    int packed = TileLoops.ROWS * count;
+    assertThat(IntStream.range(0, packed))
+        .allMatch(i -> Memory.getFloat(b + 4L * i) == Memory.getFloat(c + 4L * i))
+        .allMatch(i -> Memory.getFloat(c + 4L * i) == i % 6 * 60 + i / 6);
+    assertThat(Memory.getFloat(b + 4L * packed)).isEqualTo(3);
   }
 }

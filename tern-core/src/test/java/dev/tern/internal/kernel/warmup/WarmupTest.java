@@ -154,6 +154,34 @@ final class WarmupTest {
   }
 
   @Test
+  void codeThatBoxesInSmallSizesThoughNoProbeDoesIsRenewedSoon() throws InterruptedException {
+    CountDownLatch renewed = new CountDownLatch(1);
+    byte[][] boxed = new byte[1][];
+    Warmup.enqueue(() ->
+        Optional.of(
+            new Warmup.Candidate() {
+              @Override
+              public void round(Warmup.Round round) {
+                if (round == Warmup.Round.SMALL && renewed.getCount() > 0) {
+                  boxed[0] = new byte[1024];
+                }
+              }
+
+              @Override
+              public void adopt() {}
+
+              @Override
+              public void renew() {
+                renewed.countDown();
+              }
+
+              @Override
+              public void giveUp() {}
+            }));
+    assertTrue(renewed.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+  }
+
+  @Test
   void codeThatIsTriedAgainAfterATimeIsAdopted() throws InterruptedException {
     Boxing candidate = new Boxing(0);
     Warmup.enqueueAfter(Duration.ofMillis(1), () -> Optional.of(candidate));
