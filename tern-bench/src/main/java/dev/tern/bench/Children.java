@@ -9,7 +9,7 @@ import java.util.List;
 
 /** Fresh processes of this JVM, with its class path and options. */
 public final class Children {
-  /** Options by which this process took classes that the JVM had kept, and what they need. */
+  /** Options that name kept classes, and those that such classes need to be met with. */
   private static final List<String> KEPT_CLASSES =
       List.of(
           "-XX:AOTCache=",
@@ -37,13 +37,17 @@ public final class Children {
         command.add("-D" + name + "=" + value);
       }
     }
-    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-        .filter(option -> KEPT_CLASSES.stream().anyMatch(option::startsWith))
-        .forEach(command::add);
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
     command.addAll(List.of(arguments));
     return command;
+  }
+
+  /** Options by which a process takes the classes that the JVM kept, if this process does. */
+  static List<String> keptClasses() {
+    return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(option -> KEPT_CLASSES.stream().anyMatch(option::startsWith))
+        .toList();
   }
 
   /** What it prints. */

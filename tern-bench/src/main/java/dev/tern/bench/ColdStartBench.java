@@ -120,7 +120,8 @@ final class ColdStartBench {
     }
 
     private long[] ends() {
-      List<String> options = List.of("-Xmx2g");
+      List<String> options = new ArrayList<>(Children.keptClasses());
+      options.add("-Xmx2g");
       try {
         String output =
             Children.output(
