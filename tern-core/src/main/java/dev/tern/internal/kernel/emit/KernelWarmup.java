@@ -31,8 +31,8 @@ final class KernelWarmup implements Warmup.Candidate {
 
   /**
    * Sizes of the three loops. Small runs have few vectors, as each costs a microsecond until the
-   * code is compiled; those of one loop are as many as C2 unrolls a loop for. Large runs have many
-   * rows, as the JIT counts them before it compiles a loop.
+   * code is compiled; but one row has several, or C2 would take loops for too short to unroll.
+   * Large runs have many rows, as the JIT counts rows before it compiles a loop.
    */
   private static final int[][] SMALL = {
     {1, 2, 64}, {2, 1, 63}, {1, 1, 33}, {1, N1, 17}, {2, 2, 7}, {4, N1, 1}

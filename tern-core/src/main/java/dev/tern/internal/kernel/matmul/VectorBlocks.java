@@ -30,9 +30,11 @@ final class VectorBlocks implements BlockKernel {
   private static final Class<?> TYPE = FLOATS.vectorType();
   private static final Class<?> TYPE_OF_EIGHT = EIGHT.vectorType();
 
-  // Two floats as one number, see interleave. Lane i of LOW is number i / 2, of HIGH that of the
-  // other half. Lane i of the three vectors START, MIDDLE and END together is pair i / 3, from the
-  // first, second or third operand as i % 3 is 0, 1 or 2.
+  // For interleave, which takes two floats as one number, a pair. LOW repeats each number of the
+  // first half of a vector, HIGH each number of the second half: lane i is number i / 2 of its
+  // half.
+  // START, MIDDLE and END give three vectors in sequence: lane i of all their lanes is pair i / 3,
+  // and the masks take it from the first, second or third operand as i % 3 is 0, 1 or 2.
   private static final VectorSpecies<Double> PAIRS = FLOATS.withLanes(double.class);
   private static final Class<?> TYPE_OF_PAIRS = PAIRS.vectorType();
   private static final VectorShuffle<Float> LOW = VectorShuffle.fromOp(FLOATS, i -> i / 2);

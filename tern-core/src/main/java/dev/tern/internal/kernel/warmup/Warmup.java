@@ -143,7 +143,7 @@ public final class Warmup {
         .execute(() -> enqueue(candidate));
   }
 
-  /** Whether no code waits to be compiled, but for code that is to be tried again later. */
+  /** Whether no code waits to be compiled; code that is to be tried again later does not count. */
   public static boolean isIdle() {
     return PENDING.get() == 0;
   }
