@@ -10,13 +10,21 @@ import jdk.incubator.vector.VectorShuffle;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * {@link RowDots} on the Vector API. The 16 sums of a row are two vectors of 256 bits or four of
- * 128; with longer vectors, too few additions could run at the same time. With 256 bits, four rows
- * share the loads of the vector; where fewer are left, the last row is taken several times. {@link
+ * {@link RowDots} on the Vector API. The 16 sums of a row are one vector of 512 bits, two of 256 or
+ * four of 128. Except with 128 bits, four rows share the loads of the vector, and their sums do not
+ * wait for each other; where fewer rows are left, the last one is taken several times. {@link
  * VectorTile} says what {@code checkIndex} is for.
  */
 final class VectorDots implements RowDots {
   private static final boolean WIDE = VectorSupport.lanes() >= 8;
+  private static final boolean WIDEST = VectorSupport.lanes() >= 16;
+  private static final VectorSpecies<Float> SIXTEEN = FloatVector.SPECIES_512;
+  private static final VectorShuffle<Float> SIXTEEN_BY_8 =
+      VectorShuffle.fromOp(SIXTEEN, i -> (i + 8) % 16);
+  private static final VectorShuffle<Float> SIXTEEN_BY_4 =
+      VectorShuffle.fromOp(SIXTEEN, i -> (i + 4) % 16);
+  private static final VectorShuffle<Float> SIXTEEN_BY_2 =
+      VectorShuffle.fromOp(SIXTEEN, i -> (i + 2) % 16);
   private static final VectorSpecies<Float> EIGHT = FloatVector.SPECIES_256;
   private static final VectorSpecies<Float> FOUR = FloatVector.SPECIES_128;
   private static final VectorShuffle<Float> EIGHT_BY_4 =
@@ -30,12 +38,18 @@ final class VectorDots implements RowDots {
   private static final int LANES = DOT_LANES;
 
   // Classes of vectors, which C2 must know at once: see VectorTile.
+  private static final Class<?> TYPE_OF_SIXTEEN = SIXTEEN.vectorType();
   private static final Class<?> TYPE_OF_EIGHT = EIGHT.vectorType();
   private static final Class<?> TYPE_OF_FOUR = FOUR.vectorType();
 
   private static FloatVector eight(long address) {
     return (FloatVector)
         TYPE_OF_EIGHT.cast(FloatVector.fromMemorySegment(EIGHT, ALL, address, ORDER));
+  }
+
+  private static FloatVector sixteen(long address) {
+    return (FloatVector)
+        TYPE_OF_SIXTEEN.cast(FloatVector.fromMemorySegment(SIXTEEN, ALL, address, ORDER));
   }
 
   private static FloatVector four(long address) {
@@ -47,7 +61,11 @@ final class VectorDots implements RowDots {
   public void dots(Shape shape, long rows, long x, long y, int count) {
     for (int i = 0; WIDE && i < count; i += 4) {
       int last = Math.min(3, count - 1 - i);
-      fourRows(shape, rows + i * shape.rowStep(), last, x, y + i * shape.yStep());
+      if (WIDEST) {
+        bySixteen(shape, rows + i * shape.rowStep(), last, x, y + i * shape.yStep());
+      } else {
+        byEight(shape, rows + i * shape.rowStep(), last, x, y + i * shape.yStep());
+      }
     }
     for (int i = 0; !WIDE && i < count; i++) {
       long row = rows + i * shape.rowStep();
@@ -60,7 +78,7 @@ final class VectorDots implements RowDots {
    * Rows 0 to {@code last}, which is at most 3. It must have more bytecode than C2 inlines, 325
    * bytes: inside the loop over rows C2 would box the sums.
    */
-  private static void fourRows(Shape shape, long rows, int last, long x, long y) {
+  private static void byEight(Shape shape, long rows, int last, long x, long y) {
     long rowStep = shape.rowStep();
     long yStep = shape.yStep();
     int whole = shape.whole();
@@ -105,6 +123,63 @@ final class VectorDots implements RowDots {
     l1 = l1.add(l1.rearrange(EIGHT_BY_2));
     l2 = l2.add(l2.rearrange(EIGHT_BY_2));
     l3 = l3.add(l3.rearrange(EIGHT_BY_2));
+    float s0 = l0.lane(0) + l0.lane(1);
+    float s1 = l1.lane(0) + l1.lane(1);
+    float s2 = l2.lane(0) + l2.lane(1);
+    float s3 = l3.lane(0) + l3.lane(1);
+    ScalarTile.store(shape, y, r0, x, s0);
+    if (last >= 1) {
+      ScalarTile.store(shape, y + yStep, r1, x, s1);
+    }
+    if (last >= 2) {
+      ScalarTile.store(shape, y + 2 * yStep, r2, x, s2);
+    }
+    if (last >= 3) {
+      ScalarTile.store(shape, y + 3 * yStep, r3, x, s3);
+    }
+  }
+
+  /** {@link #byEight} with one vector for the sums of a row. */
+  private static void bySixteen(Shape shape, long rows, int last, long x, long y) {
+    long rowStep = shape.rowStep();
+    long yStep = shape.yStep();
+    int whole = shape.whole();
+    if (whole < 0) {
+      return;
+    }
+    long r0 = Objects.checkIndex(rows, LIMIT);
+    long r1 = Objects.checkIndex(rows + Math.min(1, last) * rowStep, LIMIT);
+    long r2 = Objects.checkIndex(rows + Math.min(2, last) * rowStep, LIMIT);
+    long r3 = Objects.checkIndex(rows + last * rowStep, LIMIT);
+    long factors = Objects.checkIndex(x, LIMIT);
+    FloatVector l0 = (FloatVector) TYPE_OF_SIXTEEN.cast(FloatVector.zero(SIXTEEN));
+    FloatVector l1 = l0;
+    FloatVector l2 = l0;
+    FloatVector l3 = l0;
+    for (int p = 0; p < whole; p += LANES) {
+      long at = 4L * p;
+      FloatVector f = sixteen(factors + at);
+      l0 = f.fma(sixteen(r0 + at), (FloatVector) TYPE_OF_SIXTEEN.cast(l0));
+      l1 = f.fma(sixteen(r1 + at), (FloatVector) TYPE_OF_SIXTEEN.cast(l1));
+      l2 = f.fma(sixteen(r2 + at), (FloatVector) TYPE_OF_SIXTEEN.cast(l2));
+      l3 = f.fma(sixteen(r3 + at), (FloatVector) TYPE_OF_SIXTEEN.cast(l3));
+    }
+    l0 = (FloatVector) TYPE_OF_SIXTEEN.cast(l0);
+    l0 = l0.add(l0.rearrange(SIXTEEN_BY_8));
+    l1 = (FloatVector) TYPE_OF_SIXTEEN.cast(l1);
+    l1 = l1.add(l1.rearrange(SIXTEEN_BY_8));
+    l2 = (FloatVector) TYPE_OF_SIXTEEN.cast(l2);
+    l2 = l2.add(l2.rearrange(SIXTEEN_BY_8));
+    l3 = (FloatVector) TYPE_OF_SIXTEEN.cast(l3);
+    l3 = l3.add(l3.rearrange(SIXTEEN_BY_8));
+    l0 = l0.add(l0.rearrange(SIXTEEN_BY_4));
+    l1 = l1.add(l1.rearrange(SIXTEEN_BY_4));
+    l2 = l2.add(l2.rearrange(SIXTEEN_BY_4));
+    l3 = l3.add(l3.rearrange(SIXTEEN_BY_4));
+    l0 = l0.add(l0.rearrange(SIXTEEN_BY_2));
+    l1 = l1.add(l1.rearrange(SIXTEEN_BY_2));
+    l2 = l2.add(l2.rearrange(SIXTEEN_BY_2));
+    l3 = l3.add(l3.rearrange(SIXTEEN_BY_2));
     float s0 = l0.lane(0) + l0.lane(1);
     float s1 = l1.lane(0) + l1.lane(1);
     float s2 = l2.lane(0) + l2.lane(1);
