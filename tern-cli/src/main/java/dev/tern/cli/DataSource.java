@@ -132,10 +132,13 @@ final class DataSource {
         : labelled(open(config.train()));
   }
 
-  /** {@code rows} with the label that the configuration names, if it is one of several. */
+  /** {@code rows} with the label that the configuration names, if it names one of several. */
   private DataReader labelled(DataReader rows) {
     List<String> labels = rows.schema().labels();
-    return labels.contains(config.label()) ? Readers.withLabel(rows, config.label()) : rows;
+    String first = config.labels().getFirst();
+    return config.labels().size() == 1 && labels.contains(first)
+        ? Readers.withLabel(rows, first)
+        : rows;
   }
 
   /** {@code rows} with one label, where the model's rows have one. */
@@ -294,15 +297,15 @@ final class DataSource {
     };
   }
 
-  /** The label of the first training row as the file has it, where that is known. */
-  Optional<String> firstLabel() {
+  /** The label {@code name} of the first training row as the file has it, where that is known. */
+  Optional<String> firstLabel(String name) {
     if (!config.format().equals("csv")) {
       return Optional.empty();
     }
     try {
       Path first = first(config.train().getFirst());
       return CsvReader.columns(first, FileOptions.csv(config)).stream()
-          .filter(column -> column.name().equals(config.label()))
+          .filter(column -> column.name().equals(name))
           .map(FileColumn::content)
           .findFirst();
     } catch (DataException _) {
@@ -348,11 +351,18 @@ final class DataSource {
 
   /** Fits the encodings of {@code config} on a pass of {@code training}. */
   FeatureEncoder fit(DataReader training, LongConsumer progress) {
+    return fit(training, Optional.empty(), progress);
+  }
+
+  /** As {@link #fit(DataReader, LongConsumer)}; encodings grow from those of {@code earlier}. */
+  FeatureEncoder fit(DataReader training, Optional<FeatureEncoder> earlier, LongConsumer progress) {
     Schema schema = training.schema();
     List<NumberEncoding> numbers = schema.dense().stream().map(this::numberEncoding).toList();
     List<IdEncoding> ids = schema.slots().stream().map(this::idEncoding).toList();
     try {
-      return FeatureEncoder.fit(training, numbers, ids, tables(), dictionary, progress);
+      return earlier.isPresent()
+          ? earlier.get().grown(training, numbers, ids, tables(), dictionary, progress)
+          : FeatureEncoder.fit(training, numbers, ids, tables(), dictionary, progress);
     } catch (IllegalArgumentException e) {
       throw new ConfigException("data.sparse: " + e.getMessage(), e);
     }
@@ -478,7 +488,7 @@ final class DataSource {
       }
     }
     return new Columns(
-        List.of(config.label()),
+        config.labels(),
         Set.copyOf(config.positive()),
         denseNames(),
         sparse,
@@ -502,7 +512,7 @@ final class DataSource {
               : column);
     }
     return new Columns(
-        List.of(config.label()),
+        config.labels(),
         Set.copyOf(config.positive()),
         encoder.rawSchema().dense(),
         sparse,
@@ -563,7 +573,7 @@ final class DataSource {
         slots.add(new Slot(name, group.hotness() == 0 ? hotness : group.hotness()));
       }
     }
-    return new Schema(List.of(config.label()), denseNames(), slots);
+    return new Schema(config.labels(), denseNames(), slots);
   }
 
   /** {@code paths}, with the standard input for {@code -}. */

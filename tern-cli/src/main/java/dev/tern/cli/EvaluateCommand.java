@@ -10,6 +10,7 @@ import dev.tern.embedding.config.RowFormat;
 import dev.tern.predict.Predictor;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.train.Metrics;
+import dev.tern.train.TaskMetrics;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -70,30 +71,49 @@ final class EvaluateCommand implements Callable<Integer> {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, rows, Scoring.name(data), done -> progress.update(done, ""));
-      Metrics.Result result = scoring.evaluate();
+      List<TaskMetrics.Result> tasks = scoring.evaluate();
       source.noteSkipped(progress);
       ColumnNotes.scored(scoring.counts(), progress);
       progress.close();
-      if (result.rows() == 0) {
+      if (scoring.counts().rows() == 0) {
         throw DataSource.withoutRows(data);
       }
-      if (Double.isNaN(result.auc())) {
-        progress.note(
-            "no AUC: all %s labels are %d; %s"
-                .formatted(
-                    Format.whole(result.rows()),
-                    result.positives() == 0 ? 0 : 1,
-                    LabelCheck.advice(config.positive())));
+      for (TaskMetrics.Result task : tasks) {
+        print(out, progress, task, tasks.size() > 1 ? task.task() + " " : "", config);
       }
-      out.printf(
-          "rows %s%nAUC %s%nlog loss %s%ncalibration %s%ntables %s%n",
-          Format.whole(result.rows()),
-          Format.fixed(result.auc(), 6),
-          Format.fixed(result.logLoss(), 6),
-          Format.fixed(result.calibration(), 4),
-          Format.bytes(predictor.tableBytes()));
+      line(out, "tables", Format.bytes(predictor.tableBytes()));
       out.flush();
     }
     return 0;
+  }
+
+  /** Prints the figures of a task, each behind {@code name}. */
+  private static void print(
+      PrintWriter out, Progress progress, TaskMetrics.Result task, String name, DataConfig config) {
+    Metrics.Result result = task.metrics();
+    if (result.rows() == 0) {
+      progress.note("no %sAUC: no row counts for it; see data.labels.within".formatted(name));
+    } else if (Double.isNaN(result.auc())) {
+      progress.note(
+          "no %sAUC: all %s labels are %d; %s"
+              .formatted(
+                  name,
+                  Format.whole(result.rows()),
+                  result.positives() == 0 ? 0 : 1,
+                  LabelCheck.advice(config)));
+    }
+    line(out, name + "rows", Format.whole(result.rows()));
+    line(out, name + "AUC", Format.fixed(result.auc(), 6));
+    line(
+        out,
+        name + "AUC in 95% of samples",
+        Format.fixed(result.aucLow(), 4) + " to " + Format.fixed(result.aucHigh(), 4));
+    line(out, name + "log loss", Format.fixed(result.logLoss(), 6));
+    line(out, name + "normalized entropy", Format.fixed(result.normalizedEntropy(), 4));
+    line(out, name + "calibration", Format.fixed(result.calibration(), 4));
+  }
+
+  private static void line(PrintWriter out, String name, String value) {
+    out.println(name + " " + value);
   }
 }

@@ -42,7 +42,7 @@ final class KernelList {
       throw new IllegalArgumentException(
           "--seconds: got " + seconds + ", expected at least 1; 20 shows compiled code");
     }
-    Schema schema = schema();
+    Schema schema = schema(type);
     FeatureEncoder encoder =
         FeatureEncoder.fit(
             Readers.inMemory(schema, List.of()),
@@ -85,7 +85,7 @@ final class KernelList {
     }
   }
 
-  private static Schema schema() {
+  private static Schema schema(ModelConfig.Type type) {
     List<String> numbers = new ArrayList<>();
     List<Slot> slots = new ArrayList<>();
     for (int i = 1; i <= NUMBERS; i++) {
@@ -94,7 +94,8 @@ final class KernelList {
     for (int i = 1; i <= SLOTS; i++) {
       slots.add(Slot.oneHot("C" + i));
     }
-    return new Schema(List.of("label"), numbers, slots);
+    List<String> labels = type.hasTowers() ? List.of("click", "buy") : List.of("click");
+    return new Schema(labels, numbers, slots);
   }
 
   private static List<Batch> batches(Schema schema) {
@@ -103,7 +104,10 @@ final class KernelList {
     for (int b = 0; b < BATCHES; b++) {
       Batch batch = new Batch(schema, BATCH);
       for (int row = 0; row < BATCH; row++) {
-        batch.setLabel(0, random.nextInt(4) == 0 ? 1 : 0);
+        boolean click = random.nextInt(4) == 0;
+        for (int label = 0; label < schema.labelDim(); label++) {
+          batch.setLabel(label, click && (label == 0 || random.nextBoolean()) ? 1 : 0);
+        }
         for (int i = 0; i < NUMBERS; i++) {
           batch.setDense(i, (float) random.nextDouble(-1, 1));
         }

@@ -8,6 +8,8 @@ import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
 
 /**
  * Looks at labels before a run. Rows that all have one label teach nothing and have no AUC. The
@@ -15,35 +17,45 @@ import java.util.Optional;
  */
 record LabelCheck(DataConfig config, DataSource source) {
   /**
-   * The labels of rows, read until both kinds came.
+   * The labels of rows, read until both kinds came of each.
    *
+   * @param names of the labels
    * @param rows rows read
-   * @param positives of these, rows labelled 1
+   * @param positives of these, rows labelled 1, for each label
    */
-  private record Seen(long rows, long positives) {
+  private record Seen(List<String> names, long rows, long[] positives) {
     static Seen of(DataReader reader) {
+      List<String> names = reader.schema().labels();
       long rows = 0;
-      long positives = 0;
-      int labelDim = reader.schema().labelDim();
+      long[] positives = new long[names.size()];
       Optional<Batch> next = reader.next();
       while (next.isPresent()) {
         try (Batch batch = next.get()) {
-          for (int i = 0; i < batch.size() && labelDim > 0; i++) {
-            positives += batch.labels()[i * labelDim] > 0 ? 1 : 0;
+          for (int i = 0; i < batch.size() * names.size(); i++) {
+            positives[i % names.size()] += batch.labels()[i] > 0 ? 1 : 0;
           }
           rows += batch.size();
         }
-        next = labelDim > 0 && isOneSided(rows, positives) ? reader.next() : Optional.empty();
+        boolean more = oneSided(rows, positives).isPresent();
+        next = more ? reader.next() : Optional.empty();
       }
-      return new Seen(rows, positives);
+      return new Seen(names, rows, positives);
     }
 
-    private static boolean isOneSided(long rows, long positives) {
-      return positives == 0 || positives == rows;
+    private static OptionalInt oneSided(long rows, long[] positives) {
+      return IntStream.range(0, positives.length)
+          .filter(k -> positives[k] == 0 || positives[k] == rows)
+          .findFirst();
     }
 
-    boolean isOneSided() {
-      return rows > 0 && isOneSided(rows, positives);
+    /** The number of the first label that is the same in all rows. */
+    OptionalInt oneSided() {
+      return rows == 0 ? OptionalInt.empty() : oneSided(rows, positives);
+    }
+
+    /** The label's name where there are several, with a blank before it. */
+    String name(int label) {
+      return names.size() == 1 ? "" : " " + names.get(label);
     }
   }
 
@@ -53,27 +65,44 @@ record LabelCheck(DataConfig config, DataSource source) {
    */
   void training(Progress progress) {
     try (DataReader reader = source.train()) {
-      requireOne(reader.schema().labels());
+      if (config.labels().size() == 1) {
+        requireOne(reader.schema().labels());
+      }
       Seen seen = Seen.of(reader);
+      OptionalInt label = seen.oneSided();
       if (seen.rows == 0) {
         throw new DataException(
             "train: got no rows in a pass over the training data, expected some; check the files");
       }
-      if (seen.isOneSided() && !config.positive().isEmpty()) {
+      if (label.isPresent() && !config.positive().isEmpty()) {
         throw new ConfigException(
-            "data.label.positive: got %s, which is the label of %s %s training rows%s, expected texts that some rows have and others have not; change it or data.label.column"
+            "data.label.positive: got %s, which is the label%s of %s %s training rows%s, expected texts that some rows have and others have not; change it or %s"
                 .formatted(
                     config.positive(),
-                    seen.positives == 0 ? "none of the" : "all",
+                    seen.name(label.getAsInt()),
+                    seen.positives[label.getAsInt()] == 0 ? "none of the" : "all",
                     Format.whole(seen.rows),
-                    source.firstLabel().map(text -> " (the first has " + text + ")").orElse("")));
+                    source
+                        .firstLabel(seen.names.get(label.getAsInt()))
+                        .map(text -> " (the first has " + text + ")")
+                        .orElse(""),
+                    key(config)));
       }
-      if (seen.isOneSided()) {
+      if (label.isPresent()) {
         progress.note(
-            "warning: all %s training rows have the label %d, so there is nothing to tell apart; check data.label.column and the files"
-                .formatted(Format.whole(seen.rows), seen.positives == 0 ? 0 : 1));
+            "warning: all %s training rows have the label%s %d, so there is nothing to tell apart; check %s and the files"
+                .formatted(
+                    Format.whole(seen.rows),
+                    seen.name(label.getAsInt()),
+                    seen.positives[label.getAsInt()] == 0 ? 0 : 1,
+                    key(config)));
       }
     }
+  }
+
+  /** The key that names labels. */
+  private static String key(DataConfig config) {
+    return config.labels().size() == 1 ? "data.label.column" : "data.labels";
   }
 
   private static void requireOne(List<String> labels) {
@@ -87,7 +116,8 @@ record LabelCheck(DataConfig config, DataSource source) {
   /**
    * Refuses no evaluation rows, and warns where all have one label.
    *
-   * @param stopsEarly whether the run ends by what these rows say: then one label is refused
+   * @param stopsEarly whether the run ends by what these rows say of the first label: then it is
+   *     refused where it is the same in all
    */
   void evaluation(Progress progress, boolean stopsEarly) {
     Optional<DataReader> eval = source.eval();
@@ -96,8 +126,9 @@ record LabelCheck(DataConfig config, DataSource source) {
       if (seen.isPresent() && seen.get().rows == 0) {
         throw DataSource.withoutRows(config.eval());
       }
-      Optional<String> fault = seen.filter(Seen::isOneSided).map(this::oneSided);
-      if (fault.isPresent() && stopsEarly) {
+      Optional<String> fault = seen.flatMap(this::oneSided);
+      boolean isFirst = seen.isPresent() && seen.get().oneSided().orElse(1) == 0;
+      if (fault.isPresent() && stopsEarly && isFirst) {
         throw new ConfigException("train.early_stop: " + fault.get());
       }
       fault.ifPresent(text -> progress.note("warning: " + text));
@@ -106,19 +137,29 @@ record LabelCheck(DataConfig config, DataSource source) {
     }
   }
 
-  private String oneSided(Seen seen) {
-    return "all %s rows of %s have the label %d, so no AUC can be computed and no checkpoint is the best; %s"
-        .formatted(
-            Format.whole(seen.rows),
-            config.eval().isEmpty() ? "the evaluation" : Scoring.name(config.eval()),
-            seen.positives == 0 ? 0 : 1,
-            advice(config.positive()));
+  /** What is wrong with evaluation rows of which a label is the same in all. */
+  private Optional<String> oneSided(Seen seen) {
+    OptionalInt label = seen.oneSided();
+    if (label.isEmpty()) {
+      return Optional.empty();
+    }
+    int k = label.getAsInt();
+    return Optional.of(
+        "all %s rows of %s have the label%s %d, so no AUC can be computed%s; %s"
+            .formatted(
+                Format.whole(seen.rows),
+                config.eval().isEmpty() ? "the evaluation" : Scoring.name(config.eval()),
+                seen.name(k),
+                seen.positives[k] == 0 ? 0 : 1,
+                k == 0 ? " and no checkpoint is the best" : "",
+                advice(config)));
   }
 
   /** What to check where all labels are equal. */
-  static String advice(List<String> positive) {
-    return positive.isEmpty()
-        ? "check data.label.column and the files"
-        : "check data.label.positive " + positive + " and the files";
+  static String advice(DataConfig config) {
+    String key = key(config);
+    return config.positive().isEmpty()
+        ? "check " + key + " and the files"
+        : "check data.label.positive " + config.positive() + " and the files";
   }
 }

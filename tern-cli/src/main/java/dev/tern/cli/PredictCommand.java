@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
 /** {@code tern predict}: scores new rows into a CSV file. */
 @Command(
     name = "predict",
-    description = "Scores rows; the output has one probability a row, in order.",
+    description = "Scores rows; the output has one probability a row and task, in order.",
     mixinStandardHelpOptions = true)
 final class PredictCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -96,7 +96,7 @@ final class PredictCommand implements Callable<Integer> {
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(opened, ScoreOptions.DEFAULT.withTables(tables));
         DataReader rows = rows(source(config, predictor), inputs, kept);
-        ScoreWriter writer = out.open(keep)) {
+        ScoreWriter writer = out.open(keep, ScoreTarget.names(predictor))) {
       progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, rows, Scoring.name(files), done -> progress.update(done, ""));

@@ -72,11 +72,13 @@ final class QuickstartCommand implements Callable<Integer> {
         DataSource source = DataSource.strict(config.data());
         try (DataReader rows = source.eval().orElseThrow()) {
           progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
-          Metrics.Result result = scoring(predictor, rows, progress).evaluate();
+          Metrics.Result result =
+              scoring(predictor, rows, progress).evaluate().getFirst().metrics();
           progress.note("evaluation of the saved model: AUC " + Format.fixed(result.auc(), 4));
         }
         try (DataReader rows = source.eval().orElseThrow();
-            ScoreWriter writer = ScoreWriter.create(predictions, ',', List.of())) {
+            ScoreWriter writer =
+                ScoreWriter.create(predictions, ',', List.of(), ScoreTarget.names(predictor))) {
           progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
           scoring(predictor, rows, progress).predict(writer, Optional.empty());
         }

@@ -3,6 +3,8 @@ package dev.tern.cli;
 import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.files.text.ScoreWriter;
+import dev.tern.model.Task;
+import dev.tern.predict.Predictor;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -45,11 +47,19 @@ record ScoreTarget(Path file) {
     }
   }
 
-  /** Begins to write, the kept {@code columns} first. */
-  ScoreWriter open(List<String> columns) {
+  /** Begins to write, the kept {@code columns} first, then those of {@code scores}. */
+  ScoreWriter open(List<String> columns, List<String> scores) {
     return isStandard()
-        ? ScoreWriter.to(new FileOutputStream(FileDescriptor.out), ',', columns)
-        : ScoreWriter.create(file, DataOptions.isTabbed(file) ? '\t' : ',', columns);
+        ? ScoreWriter.to(new FileOutputStream(FileDescriptor.out), ',', columns, scores)
+        : ScoreWriter.create(file, DataOptions.isTabbed(file) ? '\t' : ',', columns, scores);
+  }
+
+  /** The columns of a model's scores: one, or with the label in its name one for each task. */
+  static List<String> names(Predictor predictor) {
+    List<Task> tasks = predictor.tasks();
+    return tasks.size() == 1
+        ? List.of(ScoreWriter.SCORE)
+        : tasks.stream().map(task -> ScoreWriter.SCORE + "_" + task.label()).toList();
   }
 
   /** Whether {@code fault} says that nobody reads the standard output any more. */

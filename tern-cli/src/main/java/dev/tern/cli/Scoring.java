@@ -7,8 +7,10 @@ import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.text.ScoreWriter;
+import dev.tern.model.Task;
+import dev.tern.model.TaskLabels;
 import dev.tern.predict.Predictor;
-import dev.tern.train.Metrics;
+import dev.tern.train.TaskMetrics;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -40,29 +42,36 @@ record Scoring(
     return files.getFirst() + more;
   }
 
-  /** Metrics of the first label of each row: the same bits as an evaluation in training. */
-  Metrics.Result evaluate() {
-    Metrics metrics = new Metrics();
+  /** Metrics of each task: the same bits as an evaluation in training. */
+  List<TaskMetrics.Result> evaluate() {
+    TaskMetrics metrics = new TaskMetrics(labels());
+    int tasks = predictor.tasks().size();
     long done = 0;
-    int labelDim = rows.schema().labelDim();
     for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
       try (Batch batch = next.get()) {
-        float[] labels = new float[batch.size()];
-        float[] logits = new float[batch.size()];
-        for (int i = 0; i < labels.length; i++) {
-          labels[i] = batch.labels()[i * labelDim];
-        }
+        float[] logits = new float[batch.size() * tasks];
         predictor.logits(batch, logits, counts);
         requireNumbers(logits, batch, done);
-        metrics.addLogits(logits, labels, labels.length);
-        done += labels.length;
+        metrics.addLogits(logits, batch);
+        done += batch.size();
         progress.accept(done);
       }
     }
-    return metrics.result();
+    return metrics.results();
   }
 
-  /** Writes the probability of each row, behind the texts that the reader keeps of it, if any. */
+  /** The labels that the model's tasks have in these rows; one label may have another name. */
+  private TaskLabels labels() {
+    List<Task> tasks = predictor.tasks();
+    List<String> labels = rows.schema().labels();
+    boolean one = tasks.size() == 1 && labels.size() == 1 && tasks.getFirst().within().isEmpty();
+    return TaskLabels.of(rows.schema(), one ? List.of(Task.of(labels.getFirst())) : tasks);
+  }
+
+  /**
+   * Writes the probabilities of each row, one for each task, behind the texts that the reader keeps
+   * of it, if any.
+   */
   long predict(ScoreWriter writer, Optional<KeptTexts> kept) {
     long done = 0;
     for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
@@ -73,7 +82,7 @@ record Scoring(
           writer.write(kept.get(), probabilities);
           kept.get().clear();
         } else {
-          writer.write(probabilities, probabilities.length);
+          writer.write(probabilities, batch.size());
         }
         done += batch.size();
         progress.accept(done);
@@ -85,11 +94,13 @@ record Scoring(
 
   /** Refuses a NaN among the scores of {@code batch}, before which {@code done} rows came. */
   private void requireNumbers(float[] scores, Batch batch, long done) {
-    for (int i = 0; i < batch.size(); i++) {
+    int tasks = predictor.tasks().size();
+    for (int i = 0; i < batch.size() * tasks; i++) {
       if (Float.isNaN(scores[i])) {
+        int row = i / tasks;
         throw new DataException(
             "%s: row %d: got a score that is no number, expected one: %s"
-                .formatted(source, done + i + 1, cause(batch, i)));
+                .formatted(source, done + row + 1, cause(batch, row)));
       }
     }
   }

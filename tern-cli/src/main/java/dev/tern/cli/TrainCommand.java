@@ -3,10 +3,12 @@ package dev.tern.cli;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
+import dev.tern.cli.run.MetricsLine;
 import dev.tern.cli.run.RunFolder;
 import dev.tern.embedding.config.TableStatistics;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -44,6 +46,14 @@ final class TrainCommand implements Callable<Integer> {
   private boolean resume;
 
   @Option(
+      names = "--from",
+      paramLabel = "RUN",
+      description =
+          "Begin with the weights of an earlier run or checkpoint: the same as --set"
+              + " train.from=RUN.")
+  private Optional<Path> from = Optional.empty();
+
+  @Option(
       names = "--overwrite",
       description = "Replace an earlier run in the folder: the files that Tern wrote, no others.")
   private boolean overwrite;
@@ -69,10 +79,10 @@ final class TrainCommand implements Callable<Integer> {
         config.orElseThrow(() ->
             new ConfigException(
                 "train: got no configuration, expected a YAML file; see examples/"));
+    List<String> values = new ArrayList<>(overrides);
+    from.ifPresent(run -> values.add(Config.from(run)));
     Config resolved =
-        resume
-            ? Config.loadResumed(file, overrides, RunFolder::earlier)
-            : Config.load(file, overrides);
+        resume ? Config.loadResumed(file, values, RunFolder::earlier) : Config.load(file, values);
     if (resume && overwrite) {
       throw new ConfigException(
           "train: got --resume and --overwrite, expected one of them; --resume goes on with the"
@@ -101,6 +111,16 @@ final class TrainCommand implements Callable<Integer> {
                     + Format.fixed(best.loss(), 4)
                     + " at step "
                     + Format.whole(best.step())));
+    outcome.best().map(MetricsLine::tasks).orElse(List.of()).stream()
+        .skip(1)
+        .forEach(task ->
+            out.println(
+                task.name()
+                    + " AUC "
+                    + Format.fixed(task.auc(), 4)
+                    + ", log loss "
+                    + Format.fixed(task.loss(), 4)
+                    + " there"));
     outcome
         .reachable()
         .ifPresent(limit ->

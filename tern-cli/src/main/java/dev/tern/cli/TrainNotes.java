@@ -1,8 +1,12 @@
 package dev.tern.cli;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.TrainConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.optim.LearningRate;
+import dev.tern.train.Trainer;
+import java.util.ArrayList;
+import java.util.List;
 
 /** What a run says of settings that are sound and yet train little or nothing. */
 final class TrainNotes {
@@ -31,6 +35,28 @@ final class TrainNotes {
       progress.note(
           "warning: the learning rate is 0 from step %s on, so no weight changes; see train.optimizer.lr and train.schedule"
               .formatted(Format.whole(step + 1)));
+    }
+  }
+
+  /** Says what of an earlier run the trainer began with, and what began anew. */
+  void begun(Checkpoint from, Trainer trainer) {
+    progress.note("begins with the weights of " + Format.path(from.folder()));
+    if (!trainer.fresh().isEmpty()) {
+      progress.note("not among them, so new: " + String.join(", ", trainer.fresh()));
+    }
+    List<String> grown = new ArrayList<>();
+    List<String> slots = trainer.encoder().rawSchema().slotNames();
+    for (int s = 0; s < slots.size(); s++) {
+      int before = from.encoder().rawSchema().slotNames().indexOf(slots.get(s));
+      int values = trainer.encoder().vocabularySize(s);
+      int known = before < 0 ? values : from.encoder().vocabularySize(before);
+      boolean own = trainer.encoder().keepsIds(from.encoder(), slots.get(s));
+      if (own && values > known) {
+        grown.add(slots.get(s) + " " + Format.whole(values - known));
+      }
+    }
+    if (!grown.isEmpty()) {
+      progress.note("new values: " + String.join(", ", grown));
     }
   }
 

@@ -22,6 +22,7 @@ import dev.tern.files.Optimum;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
 import dev.tern.train.Progress.Split;
+import dev.tern.train.TaskMetrics;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
 import java.nio.file.Files;
@@ -33,6 +34,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 
 /** One run of training: its folder, its progress, its report. */
 final class TrainRun {
@@ -219,16 +221,29 @@ final class TrainRun {
     try (DataReader training = source.train()) {
       progress.begin("fit encoders", "rows", 0, training.rowCount().orElse(0));
       AtomicLong seen = new AtomicLong();
+      Optional<Checkpoint> from = config.train().from().map(Checkpoint::open);
       FeatureEncoder encoder =
           source.fit(
               training,
+              from.map(Checkpoint::encoder),
               rows -> {
                 seen.set(rows);
                 progress.update(rows, "");
               });
       notes.rows(seen.get());
       Reading reading = encoder.reading().orElse(Reading.PLAIN).withSettings(config.reading());
-      return Trainer.create(device, encoder.withReading(reading), config.model(), options);
+      FeatureEncoder own = encoder.withReading(reading);
+      if (from.isEmpty()) {
+        return Trainer.create(device, own, config.model(), options);
+      }
+      Trainer trainer = Trainer.warmStart(device, from.get(), own, config.model(), options);
+      try {
+        notes.begun(from.get(), trainer);
+      } catch (RuntimeException | Error e) {
+        trainer.close();
+        throw e;
+      }
+      return trainer;
     }
   }
 
@@ -327,13 +342,11 @@ final class TrainRun {
             report.memoryBytes(),
             clock.seconds(),
             report.pace().waiting(),
+            tasks(report),
             report.tables(),
             report.columns().map(TrainRun::some).orElse(List.of())));
     String facts =
-        "loss "
-            + Format.fixed(report.metrics().logLoss(), 4)
-            + "  AUC "
-            + Format.fixed(report.metrics().auc(), 4)
+        facts(report.tasks())
             + "  "
             + Format.rate(report.pace().samplesPerSecond())
             + " samples/s"
@@ -348,6 +361,32 @@ final class TrainRun {
     } else {
       progress.update(report.step(), facts);
     }
+  }
+
+  /** Loss and AUC; of several tasks with their names. */
+  private static String facts(List<TaskMetrics.Result> tasks) {
+    return tasks.stream()
+        .map(task ->
+            (tasks.size() == 1 ? "" : task.task() + " ")
+                + "loss "
+                + Format.fixed(task.metrics().logLoss(), 4)
+                + "  AUC "
+                + Format.fixed(task.metrics().auc(), 4))
+        .collect(Collectors.joining("  "));
+  }
+
+  /** The tasks of a model of several. */
+  private static List<MetricsLine.Task> tasks(dev.tern.train.Progress report) {
+    return report.tasks().size() == 1
+        ? List.of()
+        : report.tasks().stream()
+            .map(task ->
+                new MetricsLine.Task(
+                    task.task(),
+                    task.metrics().logLoss(),
+                    task.metrics().auc(),
+                    task.metrics().calibration()))
+            .toList();
   }
 
   /** The columns with missing or unknown values. */

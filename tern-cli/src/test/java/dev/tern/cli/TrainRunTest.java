@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -62,7 +63,8 @@ final class TrainRunTest {
       int threads,
       long memory,
       long stepMemory,
-      double planSeconds) {
+      double planSeconds,
+      Optional<Path> from) {
     static Told of(List<String> settings) {
       Config config = Config.parse(DATA + "model: {type: deepfm}\n", "c.yaml", settings);
       try (Device device = TrainRun.device(config.train())) {
@@ -72,7 +74,8 @@ final class TrainRunTest {
             device.threads(),
             device.memoryBudget(),
             config.train().activationMemory(),
-            config.train().planSeconds());
+            config.train().planSeconds(),
+            config.train().from());
       }
     }
   }
@@ -133,6 +136,15 @@ final class TrainRunTest {
             cross + " model.cross_rank=6",
             t -> t.model.cross().experts(),
             7),
+        new Setting(
+            "model.towers",
+            "9,7",
+            "model.type=mmoe",
+            t -> t.model.towers().hidden(),
+            List.of(9, 7)),
+        new Setting("model.experts", "5", "model.type=mmoe", t -> t.model.towers().experts(), 5),
+        new Setting(
+            "model.gates", "6", "model.type=mmoe", t -> t.model.towers().gate(), List.of(6)),
         new Setting("model.bottom", "48,24,16", dlrm, t -> t.model.bottom(), List.of(48, 24)),
         new Setting("model.top", "28,14,1", dlrm, t -> t.model.hidden(), List.of(28, 14)),
         setting("model.dropout", "0.25", t -> t.model.style().dropout(), 0.25f),
@@ -324,6 +336,11 @@ final class TrainRunTest {
         setting("train.memory", "64m", t -> t.memory, 64L << 20),
         setting("train.activation_memory", "8m", t -> t.stepMemory, 8L << 20),
         setting("train.plan_seconds", "30", t -> t.planSeconds, 30.0),
+        setting(
+            "train.from",
+            "runs/before",
+            t -> t.from,
+            Optional.of(Path.of("runs/before").toAbsolutePath())),
         new Setting(
             "train.table_memory",
             "5m",

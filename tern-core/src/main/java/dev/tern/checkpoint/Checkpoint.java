@@ -1,6 +1,8 @@
 package dev.tern.checkpoint;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
+import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.EmbeddingTable;
@@ -169,6 +171,7 @@ public final class Checkpoint {
    */
   public Network load(Device device, Model.Factory factory, RowFormat format) {
     Json.Obj manifest = chain.last().json();
+    RunFacts.requireLabels(manifest, folder(), factory, encoder.schema());
     TableOptions options =
         TableOptionsJson.read(manifest.object("tables"))
             .format(format)
@@ -195,6 +198,78 @@ public final class Checkpoint {
     VariablesFile.read(chain.last().file(OPTIMIZER), optimizer);
     chain.requireUnchanged();
     return RunFacts.state(chain.last().json());
+  }
+
+  /**
+   * Gives a new network the weights of this checkpoint where it has them: parameters by name and
+   * shape, and the rows of tables by name, if they are as wide and the ids mean the same. Optimizer
+   * state begins anew.
+   *
+   * @param factory of the network
+   * @param grown the network's encoder
+   * @throws IllegalArgumentException if weights of as many columns would meet others than before,
+   *     numbers of another scale, or labels of other names
+   * @return what keeps its initial values: names of parameters, {@code table NAME}, and {@code
+   *     buckets of table NAME} for the rows of ids without one
+   */
+  public List<String> begin(Network network, Model.Factory factory, FeatureEncoder grown) {
+    RunFacts.requireLabels(chain.last().json(), folder(), factory, grown.schema());
+    requireSamePlaces(network, grown);
+    List<String> fresh = new ArrayList<>();
+    VariablesFile.readSome(chain.last().file(DENSE), network.variables())
+        .forEach(variable -> fresh.add(variable.name()));
+    List<EmbeddingTable> tables = network.tables().tables();
+    for (EmbeddingTable table : tables) {
+      String name = table.config().name();
+      int saved = tables().indexOf(name);
+      boolean same = saved >= 0 && grown.keepsIds(encoder, name);
+      if (!same || !TableFile.readWeights(tableFiles(saved), table)) {
+        fresh.add("table " + name);
+      } else if (table.config().unknown().buckets() > 0) {
+        fresh.add("buckets of table " + name);
+      }
+    }
+    chain.requireUnchanged();
+    return fresh;
+  }
+
+  /** Layers know their inputs by place: as many inputs must be the same ones. */
+  private void requireSamePlaces(Network network, FeatureEncoder grown) {
+    Schema before = encoder.schema();
+    Schema now = grown.schema();
+    requireSamePlaces("numbers", before.dense(), now.dense());
+    requireSamePlaces("slots", before.slotNames(), now.slotNames());
+    int width = network.model().embeddingParts().getLast();
+    boolean same = before.slotCount() == now.slotCount();
+    if (!same && before.slotCount() * width + before.denseDim() == flat(now, width)) {
+      throw new IllegalArgumentException(
+          "begin: got %d numbers and %d slots, which make as many inputs as the %d and %d of %s; add or leave out a column"
+              .formatted(
+                  now.denseDim(),
+                  now.slotCount(),
+                  before.denseDim(),
+                  before.slotCount(),
+                  folder()));
+    }
+    grown
+        .rescaled(encoder)
+        .ifPresent(column -> {
+          throw new IllegalArgumentException(
+              "begin: got the number %s encoded otherwise than in %s, expected the same; its weights would be of another scale"
+                  .formatted(column, folder()));
+        });
+  }
+
+  private static int flat(Schema schema, int width) {
+    return schema.slotCount() * width + schema.denseDim();
+  }
+
+  private void requireSamePlaces(String what, List<String> before, List<String> now) {
+    if (before.size() == now.size() && !before.equals(now)) {
+      throw new IllegalArgumentException(
+          "begin: got the %s %s, expected %s as in %s, in this order; weights belong to places"
+              .formatted(what, Shown.list(now), Shown.list(before), folder()));
+    }
   }
 
   private void readWeights(Network network) {
@@ -346,7 +421,7 @@ public final class Checkpoint {
    * @throws IllegalArgumentException if a setting differs
    */
   public void requireSame(Model.Factory factory, RunSettings options) {
-    RunFacts.requireSame(chain.last().json(), folder(), factory, options);
+    RunFacts.requireSame(chain.last().json(), folder(), factory, encoder.schema(), options);
   }
 
   /**

@@ -2,9 +2,12 @@ package dev.tern.checkpoint;
 
 import dev.tern.internal.json.Json;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.Task;
+import dev.tern.model.Towers;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
 import java.util.List;
+import java.util.Optional;
 
 /** Name and sizes of a model as JSON. Fields that have their default are left out. */
 final class ModelJson {
@@ -35,7 +38,44 @@ final class ModelJson {
     if (config.pairs() != ModelConfig.Pairs.SLOTS) {
       json.put("pairs", config.pairs().name());
     }
+    if (!config.towers().equals(Towers.DEFAULT)) {
+      json.put("towers", towers(config.towers()));
+    }
     return json;
+  }
+
+  private static Json towers(Towers towers) {
+    return Json.object()
+        .put("tasks", tasks(towers.tasks()))
+        .put("hidden", sizes(towers.hidden()))
+        .put("experts", towers.experts())
+        .put("gate", sizes(towers.gate()));
+  }
+
+  /** Tasks, in order. */
+  static Json tasks(List<Task> tasks) {
+    return new Json.Arr(tasks.stream().map(ModelJson::task).toList());
+  }
+
+  private static Json task(Task task) {
+    Json.Obj json = Json.object().put("label", task.label()).put("weight", task.weight());
+    task.within().ifPresent(label -> json.put("within", label));
+    return json;
+  }
+
+  private static Task task(Json.Obj json) {
+    return new Task(
+        json.text("label"),
+        (float) json.number("weight"),
+        json.has("within") ? Optional.of(json.text("within")) : Optional.empty());
+  }
+
+  private static Towers towers(Json.Obj json) {
+    return new Towers(
+        json.array("tasks").stream().map(task -> task(task.asObject("tasks"))).toList(),
+        sizes(json, "hidden"),
+        (int) json.integer("experts"),
+        sizes(json, "gate"));
   }
 
   private static Json sizes(List<Integer> sizes) {
@@ -60,7 +100,8 @@ final class ModelJson {
             integer(json, "heads", 1),
             json.has("pairs")
                 ? ModelConfig.Pairs.valueOf(json.text("pairs"))
-                : ModelConfig.Pairs.SLOTS));
+                : ModelConfig.Pairs.SLOTS),
+        json.has("towers") ? towers(json.object("towers")) : Towers.DEFAULT);
   }
 
   private static int integer(Json.Obj json, String key, int otherwise) {

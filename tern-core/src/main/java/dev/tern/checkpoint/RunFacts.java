@@ -1,15 +1,21 @@
 package dev.tern.checkpoint;
 
+import dev.tern.data.Schema;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
+import dev.tern.model.Task;
 import java.nio.file.Path;
+import java.util.List;
 
 /** What a manifest says about the run that wrote it: model, settings and state, as JSON. */
 final class RunFacts {
   /** The width of the first part of rows, if it has an optimizer of its own; else absent. */
   static final String FIRST_WIDTH = "firstPartWidth";
+
+  /** The tasks of the model; absent where they are all labels of the rows. */
+  private static final String TASKS = "tasks";
 
   private RunFacts() {}
 
@@ -20,6 +26,10 @@ final class RunFacts {
       facts.put("model", config.type().name()).put("modelConfig", ModelJson.write(config));
     } else {
       facts.put("model", network.model().getClass().getName());
+    }
+    List<Task> tasks = factory.tasks(network.schema());
+    if (!tasks.equals(Task.ofLabels(network.schema()))) {
+      facts.put(TASKS, ModelJson.tasks(tasks));
     }
     told(options).fields().forEach(facts::put);
     if (options.tables().firstPart().isPresent()) {
@@ -34,6 +44,27 @@ final class RunFacts {
             .put("bestAuc", Double.toString(state.bestAuc()))
             .put("bestStep", state.bestStep())
             .put("stale", state.stale()));
+  }
+
+  /** The tasks that a checkpoint of rows of {@code schema} says. */
+  private static Json tasks(Json.Obj facts, Schema schema) {
+    return facts.has(TASKS) ? facts.get(TASKS) : ModelJson.tasks(Task.ofLabels(schema));
+  }
+
+  /** Throws if {@code factory} gives its logits other labels than the model of {@code facts}. */
+  static void requireLabels(Json.Obj facts, Path folder, Model.Factory factory, Schema schema) {
+    List<String> given = factory.tasks(schema).stream().map(Task::label).toList();
+    List<String> saved =
+        facts.has(TASKS)
+            ? facts.array(TASKS).stream()
+                .map(task -> task.asObject(folder + ": " + TASKS).text("label"))
+                .toList()
+            : schema.labels();
+    if (!given.equals(saved)) {
+      throw new IllegalArgumentException(
+          "open: got a model of the labels %s, expected %s as in %s; name them with withTasks"
+              .formatted(given, saved, folder));
+    }
   }
 
   /** The state of the run. */
@@ -67,15 +98,18 @@ final class RunFacts {
   }
 
   /** Throws if a run of this model and these settings would not continue as {@code facts} say. */
-  static void requireSame(Json.Obj facts, Path folder, Model.Factory factory, RunSettings options) {
+  static void requireSame(
+      Json.Obj facts, Path folder, Model.Factory factory, Schema schema, RunSettings options) {
     Json.Obj given = told(options);
+    given.put(TASKS, ModelJson.tasks(factory.tasks(schema)));
     if (factory instanceof ModelConfig config) {
       given.put("modelConfig", ModelJson.write(config));
     }
     given
         .fields()
         .forEach((name, value) -> {
-          String saved = String.valueOf(facts.fields().get(name));
+          Json told = name.equals(TASKS) ? tasks(facts, schema) : facts.fields().get(name);
+          String saved = String.valueOf(told);
           if (!saved.equals(value.toString())) {
             throw new IllegalArgumentException(
                 "resume: got %s %s, expected %s as in %s; give the options of the run, or start a new one"

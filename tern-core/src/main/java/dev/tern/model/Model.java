@@ -6,12 +6,12 @@ import dev.tern.tensor.Tensor;
 import java.util.List;
 
 /**
- * A model as tensor expressions, from a batch's features to one logit for each row.
+ * A model as tensor expressions, from a batch's features to a logit for each row and task.
  *
  * <p>{@link #logits} is called once for each batch size. It records the expressions that training
  * and scoring run with the values of every batch, so it must not depend on values. Gradients follow
  * from the expressions. Two things are not part of a model: {@link Network} holds the embedding
- * tables, and training adds the loss, the mean binary cross entropy of the logits.
+ * tables, and training adds the loss, for each task the mean binary cross entropy of its logits.
  */
 public interface Model {
   /** Floats of one embedding row, {@code W}: every slot has a table of this width. */
@@ -36,7 +36,7 @@ public interface Model {
     return false;
   }
 
-  /** The logit of each row, {@code [B]}. */
+  /** The logit of each row, {@code [B]}; of several tasks side by side, {@code [B, K]}. */
   Tensor logits(Features x);
 
   /** Makes models. */
@@ -44,5 +44,33 @@ public interface Model {
   interface Factory {
     /** Makes a model for rows of {@code schema}; its parameters come from {@code parameters}. */
     Model create(Schema schema, Parameters parameters);
+
+    /**
+     * What the model's logits predict, in order: by default all labels of the rows. None where rows
+     * of {@code schema} have no labels, as rows to be scored.
+     */
+    default List<Task> tasks(Schema schema) {
+      return Task.ofLabels(schema);
+    }
+
+    /**
+     * The same models, whose logits predict {@code tasks}, as in {@code
+     * factory.withTasks(Task.of("click"), Task.of("buy").within("click"))}.
+     */
+    default Factory withTasks(Task... tasks) {
+      Factory models = this;
+      List<Task> all = List.of(tasks);
+      return new Factory() {
+        @Override
+        public Model create(Schema schema, Parameters parameters) {
+          return models.create(schema, parameters);
+        }
+
+        @Override
+        public List<Task> tasks(Schema schema) {
+          return all;
+        }
+      };
+    }
   }
 }

@@ -22,6 +22,7 @@ import java.util.List;
  * @param bottom DLRM: hidden layers of the bottom network, before its last layer of width {@code D}
  * @param style what hidden layers have beside their linear part
  * @param interaction how features meet
+ * @param towers what models of several tasks have for each of them
  */
 public record ModelConfig(
     Type type,
@@ -29,7 +30,8 @@ public record ModelConfig(
     List<Integer> hidden,
     List<Integer> bottom,
     Mlp.Style style,
-    Interaction interaction)
+    Interaction interaction,
+    Towers towers)
     implements Model.Factory {
   /**
    * How the features of a row meet in a model.
@@ -70,7 +72,15 @@ public record ModelConfig(
     DCNV2,
     DLRM,
     DEEPCROSSING,
-    TRANSFORMER
+    TRANSFORMER,
+    SHAREDBOTTOM,
+    MMOE,
+    ESMM;
+
+    /** Whether it may have several tasks. */
+    public boolean hasTowers() {
+      return this == SHAREDBOTTOM || this == MMOE || this == ESMM;
+    }
   }
 
   public ModelConfig {
@@ -96,7 +106,7 @@ public record ModelConfig(
         "heads",
         heads,
         "a divisor of the embedding's width, " + embedding);
-    boolean chooses = EnumSet.range(Type.WDL, Type.DLRM).contains(type);
+    boolean chooses = EnumSet.range(Type.WDL, Type.DLRM).contains(type) || type.hasTowers();
     if (!chooses && (style.batchNorm() || style.activation() != Activation.RELU)) {
       throw new IllegalArgumentException(
           "model: got batch normalization or the activation %s for %s, whose layers are fixed; leave them out"
@@ -106,6 +116,11 @@ public record ModelConfig(
       throw new IllegalArgumentException(
           "model: got pairs of features for %s, expected FM or DEEPFM; leave them out"
               .formatted(type));
+    }
+    if (towers.tasks().size() > 1 && !type.hasTowers()) {
+      throw new IllegalArgumentException(
+          "model: got the tasks %s for %s, which gives one logit a row, expected one of them; or take SHAREDBOTTOM, MMOE or ESMM"
+              .formatted(towers.tasks().stream().map(Task::label).toList(), type));
     }
     hidden.forEach(size -> require(size >= 1, "hidden", size, "1 or more"));
     bottom.forEach(size -> require(size >= 1, "bottom", size, "1 or more"));
@@ -156,16 +171,17 @@ public record ModelConfig(
         List.of(hidden),
         List.of(512, 256),
         Mlp.Style.relu(0),
-        new Interaction(full, 1, factors(type) ? Pairs.FEATURES : Pairs.SLOTS));
+        new Interaction(full, 1, factors(type) ? Pairs.FEATURES : Pairs.SLOTS),
+        Towers.DEFAULT);
   }
 
   private ModelConfig with(Mlp.Style other) {
-    return new ModelConfig(type, embedding, hidden, bottom, other, interaction);
+    return new ModelConfig(type, embedding, hidden, bottom, other, interaction, towers);
   }
 
   private ModelConfig with(Cross cross, int heads, Pairs pairs) {
     Interaction other = new Interaction(cross, heads, pairs);
-    return new ModelConfig(type, embedding, hidden, bottom, style, other);
+    return new ModelConfig(type, embedding, hidden, bottom, style, other, towers);
   }
 
   /** The same model with a share dropped after each hidden layer, 0 or more and below 1. */
@@ -175,7 +191,7 @@ public record ModelConfig(
 
   /** The same model with another bottom network. */
   public ModelConfig withBottom(Integer... widths) {
-    return new ModelConfig(type, embedding, hidden, List.of(widths), style, interaction);
+    return new ModelConfig(type, embedding, hidden, List.of(widths), style, interaction, towers);
   }
 
   /** The same model with another number of cross layers. */
@@ -203,6 +219,25 @@ public record ModelConfig(
     return with(cross(), heads(), other);
   }
 
+  /** The same model with other tasks and towers. */
+  public ModelConfig withTowers(Towers other) {
+    return new ModelConfig(type, embedding, hidden, bottom, style, interaction, other);
+  }
+
+  @Override
+  public List<Task> tasks(Schema schema) {
+    return towers.tasks().isEmpty() ? Task.ofLabels(schema) : towers.tasks();
+  }
+
+  @Override
+  public ModelConfig withTasks(Task... tasks) {
+    return withTowers(new Towers(List.of(tasks), towers.hidden(), towers.experts(), towers.gate()));
+  }
+
+  private TaskTowers.Sizes shared(Schema schema) {
+    return new TaskTowers.Sizes(embedding, hidden, style, towers, tasks(schema));
+  }
+
   @Override
   public Model create(Schema schema, Parameters parameters) {
     return switch (type) {
@@ -214,6 +249,9 @@ public record ModelConfig(
       case DLRM -> new Dlrm(this, schema, parameters);
       case DEEPCROSSING -> new DeepCrossing(embedding, hidden, style.dropout(), schema, parameters);
       case TRANSFORMER -> new FieldTransformer(this, schema, parameters);
+      case SHAREDBOTTOM -> new SharedBottom(shared(schema), schema, parameters);
+      case MMOE -> new MixtureOfExperts(shared(schema), schema, parameters);
+      case ESMM -> new EntireSpace(shared(schema), schema, parameters);
     };
   }
 }

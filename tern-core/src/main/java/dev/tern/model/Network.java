@@ -30,13 +30,20 @@ public final class Network implements AutoCloseable {
   private final Model model;
   private final List<Variable> parameters;
   private final List<Variable> variables;
+  private final TaskLabels tasks;
   private final SlotTables tables;
 
   private Network(
-      Device device, Schema schema, Model model, Parameters parameters, SlotTables tables) {
+      Device device,
+      Model model,
+      TaskLabels tasks,
+      Schema schema,
+      Parameters parameters,
+      SlotTables tables) {
     this.device = device;
     this.schema = schema;
     this.model = model;
+    this.tasks = tasks;
     this.parameters = List.copyOf(parameters.all());
     variables = Stream.concat(this.parameters.stream(), parameters.statistics().stream()).toList();
     this.tables = tables;
@@ -65,6 +72,7 @@ public final class Network implements AutoCloseable {
       Optional<FileTier> tier,
       long seed) {
     Parameters parameters = new Parameters(device, seed);
+    TaskLabels tasks = TaskLabels.of(schema, factory.tasks(schema));
     Model model = factory.create(schema, parameters);
     TableOptions told = withFirstPart(model, options);
     List<String> names = schema.tables();
@@ -86,7 +94,7 @@ public final class Network implements AutoCloseable {
     List<Integer> ofSlots =
         schema.slots().stream().map(slot -> names.indexOf(slot.table())).toList();
     SlotTables slots = new SlotTables(tables, ofSlots, options.combiner());
-    return new Network(device, schema, model, parameters, slots);
+    return new Network(device, model, tasks, schema, parameters, slots);
   }
 
   private static TableOptions withFirstPart(Model model, TableOptions options) {
@@ -124,6 +132,11 @@ public final class Network implements AutoCloseable {
 
   public Model model() {
     return model;
+  }
+
+  /** What the model's logits predict. */
+  public TaskLabels tasks() {
+    return tasks;
   }
 
   /** Dense parameters, in the order in which the model made them. */
@@ -175,17 +188,21 @@ public final class Network implements AutoCloseable {
   }
 
   /**
-   * The model's logits, one for each row.
+   * The model's logits: {@code [B]}, or {@code [B, K]} of {@code K} tasks.
    *
    * @throws IllegalArgumentException if the model gives another shape
    */
   public Tensor logits(Features features) {
     Tensor logits = model.logits(features);
-    Shape expected = Shape.of(features.dense().shape().size(0));
+    int rows = features.dense().shape().size(0);
+    Shape expected = tasks.count() == 1 ? Shape.of(rows) : Shape.of(rows, tasks.count());
     if (!logits.shape().equals(expected)) {
       throw new IllegalArgumentException(
-          "%s: got logits %s, expected one for each row, %s; end with reshape(-1)"
-              .formatted(model.getClass().getName(), logits.shape(), expected));
+          tasks.count() == 1
+              ? "%s: got logits %s, expected one for each row, %s; end with reshape(-1)"
+                  .formatted(model.getClass().getName(), logits.shape(), expected)
+              : "%s: got logits %s, expected one for each row and label, %s; join them with concat(1, ...), or pick labels with Model.Factory.withTasks"
+                  .formatted(model.getClass().getName(), logits.shape(), expected));
     }
     return logits;
   }

@@ -12,9 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Computes logits of up to a fixed number of rows at a time, in memory of its own. Ids without a
- * row are never inserted. One thread at a time. Several scorers of one network may work at once if
- * its device has one thread and nobody trains it.
+ * Computes logits of up to a fixed number of rows at a time, in memory of its own: of each row one
+ * for each task, side by side. Ids without a row are never inserted. One thread at a time. Several
+ * scorers of one network may work at once if its device has one thread and nobody trains it.
  */
 public final class Scorer implements AutoCloseable {
   private final Network network;
@@ -48,7 +48,7 @@ public final class Scorer implements AutoCloseable {
     Tensor scores = network.logits(network.features(dense, embedded, Pass.scoring()));
     computation = Computation.withConstants(network.device(), List.of(scores), constants);
     lookup = network.newLookup();
-    logits = new float[capacity];
+    logits = new float[capacity * network.tasks().count()];
   }
 
   /** Rows at a time. */
@@ -57,8 +57,8 @@ public final class Scorer implements AutoCloseable {
   }
 
   /**
-   * Writes the logit of each row of {@code batch} (encoded, at most {@link #capacity} rows) to
-   * {@code target} from index {@code at}.
+   * Writes the logits of each row of {@code batch} (encoded, at most {@link #capacity} rows) to
+   * {@code target}, as if row {@code at} of it were the first of {@code batch}.
    */
   public void logits(Batch batch, float[] target, int at) {
     int count = batch.size();
@@ -70,7 +70,8 @@ public final class Scorer implements AutoCloseable {
     lookup.find(network.device().workers(), batch, false, rows);
     computation.run();
     computation.copyOutput(0, logits, 0);
-    System.arraycopy(logits, 0, target, at, count);
+    int tasks = network.tasks().count();
+    System.arraycopy(logits, 0, target, at * tasks, count * tasks);
   }
 
   /** {@link Computation#isReady}. */

@@ -14,11 +14,13 @@ import java.util.Map;
  */
 final class Context {
   /**
-   * Rows that scorers have room for. From 6 on they fill tiles of products, which are 6 rows high.
-   * From 24 on each is at most a third more than the one before.
+   * Rows that scorers have room for. From 6 on they fill tiles of products, which are 6 rows high;
+   * to 108 there is one for each number of tiles. Beyond, each is at most a sixth more than the one
+   * before.
    */
   private static final int[] CAPACITIES = {
-    1, 2, 4, 6, 12, 18, 24, 30, 36, 48, 60, 72, 90, 108, 138, 174, 216, 258
+    1, 2, 4, 6, 12, 18, 24, 30, 36, 42, 48, 54, 60, 66, 72, 78, 84, 90, 96, 102, 108, 126, 144, 168,
+    192, 222, 258
   };
 
   /** Most rows of a call. */
@@ -28,7 +30,7 @@ final class Context {
   private final Network network;
   private final Batch raw;
   private final Batch encoded;
-  private final float[] single = new float[1];
+  private final float[] single;
   private final Scorer[] scorers = new Scorer[CAPACITIES.length];
 
   Context(FeatureEncoder encoder, Network network) {
@@ -36,20 +38,21 @@ final class Context {
     this.network = network;
     raw = new Batch(encoder.rawSchema(), 1);
     encoded = new Batch(encoder.schema(), 1);
+    single = new float[network.tasks().count()];
   }
 
-  /** The logit of one row. */
-  float logit(Map<String, ?> row) {
+  /** The logits of one row, one for each task; valid until the next call. */
+  float[] logits(Map<String, ?> row) {
     raw.clear();
     encoder.addRow(row, raw);
     encoder.apply(raw, encoded);
     scorer(1).logits(encoded, single, 0);
-    return single[0];
+    return single;
   }
 
   /**
    * Writes the logits of rows {@code [from, to)} of {@code rows}, {@link #MOST_ROWS} at most, to
-   * the same places.
+   * the places of the same rows.
    */
   void logits(Batch rows, int from, int to, float[] target) {
     encoder.apply(rows, from, to, encoded);
@@ -76,7 +79,7 @@ final class Context {
       }
       encoder.apply(raw, encoded);
       Scorer scorer = scorer(capacity);
-      scorer.logits(encoded, new float[capacity], 0);
+      scorer.logits(encoded, new float[capacity * single.length], 0);
       ready &= scorer.isReady();
     }
     return ready;

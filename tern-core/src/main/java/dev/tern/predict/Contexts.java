@@ -78,8 +78,8 @@ final class Contexts {
   }
 
   /**
-   * Writes the logits of rows {@code [from, to)} to the same places of {@code target}, and adds
-   * their unknown values to {@code counts}.
+   * Writes the logits of rows {@code [from, to)} to the places of the same rows in {@code target},
+   * and adds their unknown values to {@code counts}.
    */
   void logits(Batch rows, int from, int to, float[] target, Optional<ColumnCounts> counts) {
     Context context = take();

@@ -8,8 +8,10 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
+import dev.tern.model.Task;
 import dev.tern.tensor.Device;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -37,7 +39,8 @@ public final class Predictor implements AutoCloseable {
     this.encoder = encoder;
     this.network = network;
     contexts = new Contexts(encoder, network, threads);
-    shared = new SharedCall(contexts, threads);
+    long weights = network.parameters().stream().mapToLong(p -> p.shape().elements()).sum();
+    shared = new SharedCall(contexts, threads, weights);
   }
 
   /** Opens a checkpoint of one of Tern's models, or a run's best one. */
@@ -90,6 +93,11 @@ public final class Predictor implements AutoCloseable {
     return network.tables().bytes();
   }
 
+  /** What the model predicts: the task of each score of a row, in order. */
+  public List<Task> tasks() {
+    return network.tasks().tasks();
+  }
+
   /** The columns of the rows to score. */
   public Schema schema() {
     return encoder.rawSchema();
@@ -98,12 +106,25 @@ public final class Predictor implements AutoCloseable {
   /**
    * The probability of label 1 for one row, given as values by column name. {@link
    * FeatureEncoder#addRow} says which values a column takes. A column left out is missing. NaN
-   * where a number is so huge that the model overflows.
+   * where a number is so huge that the model overflows. Of several {@link #tasks} it is the first
+   * one's; {@link #scores} has all.
    */
   public float score(Map<String, ?> row) {
     Context context = contexts.take();
     try {
-      return Pointwise.sigmoid(context.logit(row));
+      return Pointwise.sigmoid(context.logits(row)[0]);
+    } finally {
+      contexts.give(context);
+    }
+  }
+
+  /** The probability of label 1 for each task of one row, which is as in {@link #score(Map)}. */
+  public float[] scores(Map<String, ?> row) {
+    Context context = contexts.take();
+    try {
+      float[] result = context.logits(row).clone();
+      toProbabilities(result, result.length);
+      return result;
     } finally {
       contexts.give(context);
     }
@@ -112,18 +133,19 @@ public final class Predictor implements AutoCloseable {
   /**
    * The probability of label 1 for each row of {@code rows}, which has the dense numbers and slots
    * of {@link #schema()}; labels are not read, and may be missing. NaN as for {@link #score(Map)}.
+   * Of {@code K} {@link #tasks} each row has {@code K} of them, side by side.
    */
   public float[] score(Batch rows) {
-    float[] result = new float[rows.size()];
+    float[] result = new float[rows.size() * tasks().size()];
     score(rows, result);
     return result;
   }
 
   /** As {@link #score(Batch)}; counts the rows as {@link #logits(Batch, float[], ColumnCounts)}. */
   public float[] score(Batch rows, ColumnCounts counts) {
-    float[] result = new float[rows.size()];
+    float[] result = new float[rows.size() * tasks().size()];
     logits(rows, result, counts);
-    toProbabilities(result, rows.size());
+    toProbabilities(result, result.length);
     return result;
   }
 
@@ -133,14 +155,14 @@ public final class Predictor implements AutoCloseable {
     }
   }
 
-  /** Writes the result of {@link #score(Batch)} to the first {@code rows.size()} places. */
+  /** Writes the result of {@link #score(Batch)} to the first places of {@code target}. */
   public void score(Batch rows, float[] target) {
     logits(rows, target);
-    toProbabilities(target, rows.size());
+    toProbabilities(target, rows.size() * tasks().size());
   }
 
   /**
-   * Writes the log-odds of label 1 for each row to the first {@code rows.size()} places of {@code
+   * Writes the log-odds of label 1 for each row, of each task, to the first places of {@code
    * target}. They tell rows apart whose probabilities round to 0 or 1. Rows are as in {@link
    * #score(Batch)}.
    */
@@ -158,9 +180,10 @@ public final class Predictor implements AutoCloseable {
 
   private void logits(Batch rows, float[] target, Optional<ColumnCounts> counts) {
     encoder.requireFits(rows);
-    if (target.length < rows.size()) {
+    long results = (long) rows.size() * tasks().size();
+    if (target.length < results) {
       throw new IllegalArgumentException(
-          "score: got room for %s results, expected %s".formatted(target.length, rows.size()));
+          "score: got room for %s results, expected %s".formatted(target.length, results));
     }
     if (!shared.logits(rows, target, counts)) {
       contexts.logits(rows, 0, rows.size(), target, counts);

@@ -12,13 +12,18 @@ import org.jspecify.annotations.Nullable;
  * and with whatever other rows.
  */
 final class SharedCall implements AutoCloseable {
-  /** Fewest rows of a thread for which waking it pays. */
-  private static final int WORTH_SHARING = 24;
+  /** Fewest multiply-adds of a thread for which waking it pays: some 20 microseconds. */
+  private static final long WORTH_SHARING = 1_000_000;
+
+  // Fewest rows of a thread: those of a tile of a product, or where looking ids up takes as long.
+  private static final int LEAST_ROWS = 6;
+  private static final int MOST_ROWS = 24;
 
   private static final float[] NOTHING = {};
 
   private final Contexts contexts;
   private final Workers workers;
+  private final int worthSharing;
   private final AtomicBoolean busy = new AtomicBoolean();
   private final Workers.Task task = (index, worker) -> piece(index);
 
@@ -28,8 +33,12 @@ final class SharedCall implements AutoCloseable {
   private Optional<ColumnCounts> counts = Optional.empty();
   private int pieces;
 
-  SharedCall(Contexts contexts, int threads) {
+  /**
+   * @param weights dense weights of the model, about the multiply-adds of a row
+   */
+  SharedCall(Contexts contexts, int threads, long weights) {
     this.contexts = contexts;
+    worthSharing = (int) Math.clamp(WORTH_SHARING / Math.max(1, weights), LEAST_ROWS, MOST_ROWS);
     workers = Workers.of(threads);
   }
 
@@ -39,7 +48,7 @@ final class SharedCall implements AutoCloseable {
    */
   boolean logits(Batch batch, float[] logits, Optional<ColumnCounts> unknown) {
     int size = batch.size();
-    int threads = Math.min(workers.threads(), size / WORTH_SHARING);
+    int threads = Math.min(workers.threads(), size / worthSharing);
     if (threads < 2 || !busy.compareAndSet(false, true)) {
       return false;
     }

@@ -399,12 +399,24 @@ public final class Tensor {
    * softplus(x) - x * label} that neither overflows nor loses digits.
    */
   public Tensor bceWithLogits(Tensor labels) {
+    return crossEntropies(labels).mean();
+  }
+
+  /**
+   * The binary cross entropies of these logits, times {@code weights} of the same shape, in all.
+   * With weights of {@code 1 / n} it is the mean of {@code n} numbers.
+   */
+  public Tensor bceWithLogits(Tensor labels, Tensor weights) {
+    return crossEntropies(labels).mul(weights).sum();
+  }
+
+  private Tensor crossEntropies(Tensor labels) {
     if (!shape().equals(labels.shape())) {
       throw new IllegalArgumentException(
           "bceWithLogits: got logits %s and labels %s, expected one shape; reshape the logits"
               .formatted(shape(), labels.shape()));
     }
-    return softplus().sub(mul(labels)).mean();
+    return softplus().sub(mul(labels));
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.ColumnCounts;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -89,10 +90,11 @@ record FitLoop(
     reporter.reportTraining(trainer.state());
     long start = System.nanoTime();
     ColumnCounts columns = new ColumnCounts(trainer.encoder());
-    Metrics.Result result = trainer.evaluate(rows, columns);
-    RunState state = trainer.state().evaluated(result.auc());
+    List<TaskMetrics.Result> results = trainer.evaluate(rows, columns);
+    RunState state = trainer.state().evaluated(results.getFirst().metrics().auc());
     trainer.goTo(state);
-    reporter.reportEvaluation(state, result, columns, System.nanoTime() - start);
+    long nanos = System.nanoTime() - start;
+    reporter.reportEvaluation(state, results, columns, nanos);
     if (state.stale() == 0) {
       checkpoints.ifPresent(folder -> folder.writeBest(state));
     }

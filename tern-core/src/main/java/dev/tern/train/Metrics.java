@@ -1,6 +1,5 @@
 package dev.tern.train;
 
-import dev.tern.data.Batch;
 import java.util.Arrays;
 
 /**
@@ -27,11 +26,45 @@ public final class Metrics {
    * @param positives rows labelled 1
    * @param auc area under the ROC curve: of all pairs of a row labelled 1 and a row labelled 0, the
    *     share in which the row labelled 1 scores higher; ties count half; NaN without such pairs
+   * @param aucDeviation standard deviation of {@code auc} over samples like these rows (DeLong,
+   *     DeLong and Clarke-Pearson, Biometrics 44, 1988); NaN where fewer than two rows have one of
+   *     the labels
    * @param logLoss mean of {@code -log(probability of the label)}; NaN without rows
    * @param calibration sum of predicted probabilities over number of rows labelled 1; NaN without
    *     rows, infinite where none is labelled 1
    */
-  public record Result(long rows, long positives, double auc, double logLoss, double calibration) {
+  public record Result(
+      long rows,
+      long positives,
+      double auc,
+      double aucDeviation,
+      double logLoss,
+      double calibration) {
+    /** Half the width of an interval of 95 percent, in deviations. */
+    private static final double HALF_WIDTH = 1.959964;
+
+    /** The lower end of an interval that holds the AUC of all such rows in 95 of 100 samples. */
+    public double aucLow() {
+      return Math.max(0, auc - HALF_WIDTH * aucDeviation);
+    }
+
+    /** The upper end of that interval. */
+    public double aucHigh() {
+      return Math.min(1, auc + HALF_WIDTH * aucDeviation);
+    }
+
+    /**
+     * The log loss as a share of that of the constant {@link #positiveRate} (He et al., "Practical
+     * Lessons from Predicting Clicks on Ads at Facebook", 2014): below 1 where the scores say more
+     * than the rate. For example, a loss of 0.35 where half of the rows are positive is 0.35 / ln 2
+     * = 0.505. NaN where all labels are equal.
+     */
+    public double normalizedEntropy() {
+      double p = positiveRate();
+      double entropy = -p * Math.log(p) - (1 - p) * Math.log1p(-p);
+      return logLoss / entropy;
+    }
+
     /** Share of rows labelled 1. */
     public double positiveRate() {
       return (double) positives / rows;
@@ -52,15 +85,8 @@ public final class Metrics {
     }
   }
 
-  /** Adds the rows of {@code batch}, each with its first label. */
-  void addLogits(float[] logits, Batch batch) {
-    int labelDim = batch.schema().labelDim();
-    for (int i = 0; i < batch.size(); i++) {
-      addLogit(logits[i], batch.labels()[i * labelDim], i);
-    }
-  }
-
-  private void addLogit(float logit, float label, int index) {
+  /** Adds a row, number {@code index} of a call. */
+  void addLogit(float logit, float label, int index) {
     if (Float.isNaN(logit)) {
       throw wrong(
           "score",
@@ -139,32 +165,54 @@ public final class Metrics {
   /** The figures of the rows added since the last {@link #clear}; more rows may follow. */
   public Result result() {
     long rows = (long) positiveCount + negativeCount;
+    Arrays.sort(positives, 0, positiveCount);
+    Arrays.sort(negatives, 0, negativeCount);
+    Wins above = wins(positives, positiveCount, negatives, negativeCount);
+    Wins below = wins(negatives, negativeCount, positives, positiveCount);
+    double variance = above.variance() / positiveCount + below.variance() / negativeCount;
     return new Result(
         rows,
         positiveCount,
-        auc(),
+        above.twice() / (2.0 * positiveCount * negativeCount),
+        Math.sqrt(variance),
         rows == 0 ? Double.NaN : lossSum / rows,
         probabilitySum / positiveCount);
   }
 
-  /** The Mann-Whitney statistic over sorted scores: wins count twice so that ties count once. */
-  private double auc() {
-    Arrays.sort(positives, 0, positiveCount);
-    Arrays.sort(negatives, 0, negativeCount);
-    long twiceWins = 0;
+  /**
+   * How rows of one label compare with those of the other.
+   *
+   * @param twice twice the number of pairs in which the former score higher, and ties once: the
+   *     Mann-Whitney statistic
+   * @param variance over the former rows, of the share of the latter that each scores higher than;
+   *     NaN below two rows
+   */
+  private record Wins(long twice, double variance) {}
+
+  /** Of sorted scores. */
+  private static Wins wins(float[] scores, int count, float[] others, int otherCount) {
+    long twice = 0;
+    double mean = 0;
+    double squares = 0;
     int below = 0;
     int notAbove = 0;
-    for (int i = 0; i < positiveCount; i++) {
-      float score = positives[i];
-      while (below < negativeCount && negatives[below] < score) {
+    for (int i = 0; i < count; i++) {
+      float score = scores[i];
+      while (below < otherCount && others[below] < score) {
         below++;
       }
-      while (notAbove < negativeCount && negatives[notAbove] <= score) {
+      while (notAbove < otherCount && others[notAbove] <= score) {
         notAbove++;
       }
-      twiceWins += (long) below + notAbove;
+      long own = (long) below + notAbove;
+      twice += own;
+      // Welford's recurrence: no digits are lost where shares hardly differ.
+      double share = own / (2.0 * otherCount);
+      double away = share - mean;
+      mean += away / (i + 1);
+      squares += away * (share - mean);
     }
-    return twiceWins / (2.0 * positiveCount * negativeCount);
+    return new Wins(twice, squares / (count - 1));
   }
 
   /** Forgets all rows. */

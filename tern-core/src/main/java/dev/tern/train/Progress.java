@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param step steps done since the start of the run
  * @param epoch epoch of the last row trained on, from 0
  * @param rows which rows the metrics are about
- * @param metrics loss, AUC and calibration over these rows
+ * @param tasks loss, AUC and calibration over these rows, of each task of the model in order
  * @param pace speed, and how far the run is
  * @param memoryBytes most off-heap memory in use since the last report
  * @param tables statistics of each embedding table
@@ -20,7 +20,7 @@ public record Progress(
     long step,
     int epoch,
     Rows rows,
-    Metrics.Result metrics,
+    List<TaskMetrics.Result> tasks,
     Pace pace,
     long memoryBytes,
     List<TableStatistics> tables) {
@@ -49,6 +49,11 @@ public record Progress(
    */
   public record Pace(
       double samplesPerSecond, double waiting, double fractionDone, double secondsLeft) {}
+
+  /** Loss, AUC and calibration of the first task, which decides which checkpoint is the best. */
+  public Metrics.Result metrics() {
+    return tasks.getFirst().metrics();
+  }
 
   /** Whether the metrics are about rows trained on or rows held out. */
   public Split split() {

@@ -4,6 +4,7 @@ import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.model.Network;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
@@ -13,7 +14,7 @@ final class Reporter {
   private final Progress.Listener listener;
   private final Network network;
   private final LongSupplier waited;
-  private final Metrics metrics = new Metrics();
+  private final TaskMetrics metrics;
   private double totalRows = Double.NaN;
   private long firstRow;
   private long rowsDone;
@@ -29,6 +30,7 @@ final class Reporter {
   Reporter(Progress.Listener listener, Network network, LongSupplier waited) {
     this.listener = listener;
     this.network = network;
+    metrics = new TaskMetrics(network.tasks());
     this.waited = waited;
   }
 
@@ -58,25 +60,26 @@ final class Reporter {
     if (rowsSince == 0) {
       return;
     }
-    Metrics.Result result = metrics.result();
+    List<TaskMetrics.Result> results = metrics.results();
     long waitedNow = waited.getAsLong();
     double waiting = (double) (waitedNow - waitedBefore) / (waitedNow - waitedBefore + busySince);
     double rate = perSecond(rowsSince, busySince);
-    listener.report(progress(state, result, Optional.empty(), rate, waiting));
+    listener.report(progress(state, results, Optional.empty(), rate, waiting));
     waitedBefore = waitedNow;
     metrics.clear();
     rowsSince = 0;
     busySince = 0;
   }
 
-  void reportEvaluation(RunState state, Metrics.Result result, ColumnCounts columns, long nanos) {
-    double rate = perSecond(result.rows(), nanos);
-    listener.report(progress(state, result, Optional.of(columns), rate, Double.NaN));
+  void reportEvaluation(
+      RunState state, List<TaskMetrics.Result> results, ColumnCounts columns, long nanos) {
+    double rate = perSecond(columns.rows(), nanos);
+    listener.report(progress(state, results, Optional.of(columns), rate, Double.NaN));
   }
 
   private Progress progress(
       RunState state,
-      Metrics.Result result,
+      List<TaskMetrics.Result> results,
       Optional<ColumnCounts> columns,
       double samplesPerSecond,
       double waiting) {
@@ -92,7 +95,7 @@ final class Reporter {
         state.epochOfLastRow(),
         new Progress.Rows(
             columns.isPresent() ? Progress.Split.EVAL : Progress.Split.TRAIN, columns),
-        result,
+        results,
         timing,
         Math.max(memorySince, network.device().memoryInUse()),
         network.tables().statistics());

@@ -7,6 +7,7 @@ import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
 import dev.tern.model.Network;
+import dev.tern.model.TaskLabels;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
@@ -18,12 +19,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
  * One training step for batches of one size: rows are looked up, the model computes forward and
- * backward, and the optimizers update dense parameters and rows. The loss is the mean binary cross
- * entropy of the logits and the first label of each row.
+ * backward, and the optimizers update dense parameters and rows. The loss is the sum of the tasks'
+ * losses times their weights. A task's loss is the mean binary cross entropy over the rows of the
+ * batch that count for it, or 0 where none does.
  */
 final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
@@ -36,14 +39,18 @@ final class TrainStep implements AutoCloseable {
   private final Workers workers;
   private final Variable dense;
   private final Variable labels;
+
+  /** What each cross entropy counts in the loss; none where the loss is their mean. */
+  private final Optional<Variable> shares;
+
   private final List<Variable> embedded;
   private final long denseAddress;
-  private final long labelsAddress;
   private final List<MemorySegment> rows;
   private final List<MemorySegment> gradients;
   private final Variable seed;
   private final Computation computation;
   private final BatchLookup lookup;
+  private final int batch;
   private final float[] logits;
   private long runs;
   private long copying;
@@ -57,15 +64,21 @@ final class TrainStep implements AutoCloseable {
     Device device = network.device();
     workers = device.workers();
     dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
-    labels = Variable.zeros(device, "labels", Shape.of(batch));
     embedded = network.newEmbedded(batch);
     denseAddress = dense.memory().address();
-    labelsAddress = labels.memory().address();
     rows = embedded.stream().map(Variable::memory).toList();
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
     Pass pass = Pass.training(seed);
     Tensor logits = network.logits(network.features(dense, embedded, pass));
-    Tensor loss = logits.bceWithLogits(labels.tensor());
+    labels = Variable.zeros(device, "labels", logits.shape());
+    shares =
+        network.tasks().isPlain()
+            ? Optional.empty()
+            : Optional.of(Variable.zeros(device, "shares", logits.shape()));
+    Tensor loss =
+        shares.isPresent()
+            ? logits.bceWithLogits(labels.tensor(), shares.get().tensor())
+            : logits.bceWithLogits(labels.tensor());
     List<Tensor> wrt = new ArrayList<>(embedded.stream().map(Variable::tensor).toList());
     network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
     List<Tensor> all = Tensor.gradients(loss, wrt);
@@ -76,12 +89,13 @@ final class TrainStep implements AutoCloseable {
     computation = Computation.of(device, outputs, updates, search);
     gradients =
         IntStream.range(0, rows.size()).mapToObj(p -> computation.output(GRADIENT + p)).toList();
-    this.logits = new float[batch];
+    this.batch = batch;
+    this.logits = new float[batch * network.tasks().count()];
   }
 
   /** Rows of a batch. */
   int rows() {
-    return logits.length;
+    return batch;
   }
 
   /**
@@ -128,16 +142,42 @@ final class TrainStep implements AutoCloseable {
     return times;
   }
 
-  private void copyLabels(Batch batch) {
-    int labelDim = network.schema().labelDim();
-    for (int b = 0; b < batch.size(); b++) {
-      float label = batch.labels()[b * labelDim];
-      if (Float.isNaN(label)) {
-        throw new IllegalArgumentException(
-            "train: got no label in row %s of a batch, expected 0 or 1 in each; train on rows with labels"
-                .formatted(b));
+  private void copyLabels(Batch rows) {
+    TaskLabels tasks = network.tasks();
+    int count = tasks.count();
+    long to = labels.memory().address();
+    for (int k = 0; k < count; k++) {
+      int counted = 0;
+      for (int b = 0; b < rows.size(); b++) {
+        boolean counts = tasks.counts(rows, b, k);
+        counted += counts ? 1 : 0;
+        Memory.setFloat(to + 4L * (b * count + k), counts ? label(tasks, rows, b, k) : 0);
       }
-      Memory.setFloat(labelsAddress + 4L * b, label);
+      if (shares.isPresent()) {
+        setShares(shares.get(), tasks, rows, k, counted);
+      }
+    }
+  }
+
+  private static float label(TaskLabels tasks, Batch rows, int row, int task) {
+    float label = tasks.label(rows, row, task);
+    if (Float.isNaN(label)) {
+      throw new IllegalArgumentException(
+          "train: got no label %s in row %s of a batch, expected 0 or 1 in each; train on rows with labels"
+              .formatted(tasks.tasks().get(task).label(), row));
+    }
+    return label;
+  }
+
+  /** Gives each of the {@code counted} rows that count for a task its share of the loss. */
+  private static void setShares(
+      Variable shares, TaskLabels tasks, Batch rows, int task, int counted) {
+    int count = tasks.count();
+    float share = tasks.tasks().get(task).weight() / Math.max(1, counted);
+    long to = shares.memory().address();
+    for (int b = 0; b < rows.size(); b++) {
+      float own = tasks.counts(rows, b, task) ? share : 0;
+      Memory.setFloat(to + 4L * (b * count + task), own);
     }
   }
 
@@ -151,6 +191,7 @@ final class TrainStep implements AutoCloseable {
   public void close() {
     computation.close();
     List.of(dense, labels, seed).forEach(Variable::close);
+    shares.ifPresent(Variable::close);
     embedded.forEach(Variable::close);
   }
 }

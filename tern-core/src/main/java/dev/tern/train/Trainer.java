@@ -16,8 +16,10 @@ import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.model.Model;
+import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
+import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.StepProfile;
@@ -25,6 +27,7 @@ import dev.tern.tensor.StepTime;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Trains a model. {@link #fit} is the whole loop: epochs, evaluations, early stop, checkpoints and
@@ -62,6 +65,7 @@ public final class Trainer implements AutoCloseable {
   private Optional<TrainingBatches> batches = Optional.empty();
   private Optional<Scorer> scorer = Optional.empty();
   private RunState state = RunState.START;
+  private List<String> fresh = List.of();
   private boolean closed;
   private volatile boolean stopping;
 
@@ -100,17 +104,78 @@ public final class Trainer implements AutoCloseable {
    * A new run.
    *
    * @param encoder turns the readers' rows into features; kept in checkpoints
-   * @throws IllegalArgumentException if its rows have several labels: {@link Readers#withLabel}
-   *     picks one
+   * @throws IllegalArgumentException if its rows have several labels, and the model predicts one:
+   *     {@link Readers#withLabel} or {@link Model.Factory#withTasks} picks it
    */
   public static Trainer create(
       Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
-    if (encoder.schema().labelDim() > 1) {
+    int tasks = factory.tasks(encoder.schema()).size();
+    if (tasks > 1 && factory instanceof ModelConfig config && !config.type().hasTowers()) {
       throw new IllegalArgumentException(
-          "train: got rows with the labels %s, expected one; pick it with Readers.withLabel, before the encoder is fitted"
+          "train: got rows with the labels %s, expected one; pick it with Readers.withLabel, before the encoder is fitted, or with withTasks"
               .formatted(encoder.schema().labels()));
     }
     return new Trainer(device, encoder, factory, options);
+  }
+
+  /**
+   * A new run that begins with the weights of an earlier one, such as yesterday's: parameters of
+   * the same name and shape, and rows of tables of the same name and width whose ids mean the same.
+   * What the earlier run lacks begins as in a new run: {@link #fresh} names it. Optimizer state,
+   * steps and epochs begin anew, so files, batch, learning rate and even the optimizer may be
+   * others.
+   *
+   * @param from a checkpoint of the earlier run
+   * @param encoder the earlier run's, or one {@link FeatureEncoder#grown} from it
+   * @throws IllegalArgumentException for FTRL, which makes each weight anew from its state; where
+   *     the models are of two types, where weights would meet other columns, numbers of another
+   *     scale or other labels, and where nothing fits
+   */
+  public static Trainer warmStart(
+      Device device,
+      Checkpoint from,
+      FeatureEncoder encoder,
+      Model.Factory factory,
+      TrainOptions options) {
+    TableOptions tables = options.tables();
+    List<Optimizer> optimizers =
+        Stream.concat(
+                Stream.of(options.optimizer(), tables.optimizer()), tables.firstPart().stream())
+            .toList();
+    if (optimizers.stream().anyMatch(Optimizer.Ftrl.class::isInstance)) {
+      throw new IllegalArgumentException(
+          "warm start: got FTRL, which makes each weight anew from its sums, expected another"
+              + " optimizer; use Adagrad, or resume the run");
+    }
+    Optional<ModelConfig.Type> before = from.model().map(ModelConfig::type);
+    if (factory instanceof ModelConfig now && before.filter(now.type()::equals).isEmpty()) {
+      throw new IllegalArgumentException(
+          "warm start: got the model %s, expected %s as in %s"
+              .formatted(
+                  now.type(), before.map(Enum::name).orElse("one of its own"), from.folder()));
+    }
+    Trainer trainer = create(device, encoder, factory, options);
+    try {
+      trainer.fresh = from.begin(trainer.network, factory, encoder);
+      int parts = trainer.network.variables().size() + trainer.network.tables().tables().size();
+      if (trainer.fresh.stream().filter(name -> !name.startsWith("buckets of ")).count() == parts) {
+        throw new IllegalArgumentException(
+            "warm start: got no parameter and no table with a name and size of %s, expected some; give another checkpoint, or start without one"
+                .formatted(from.folder()));
+      }
+    } catch (RuntimeException | Error e) {
+      trainer.close();
+      throw e;
+    }
+    return trainer;
+  }
+
+  /**
+   * In a run of {@link #warmStart}, what the earlier run had no weights for: names of parameters,
+   * and {@code table NAME}. Empty in other runs.
+   */
+  public List<String> fresh() {
+    return fresh;
   }
 
   /**
@@ -192,6 +257,7 @@ public final class Trainer implements AutoCloseable {
       throw new DataException(
           "train: got rows without a label, expected one; name the label's column");
     }
+    requireLabels(train);
     if (batches.isPresent()) {
       throw new IllegalStateException(
           "train: got a second reader of training rows, expected one at a time; close the first");
@@ -204,6 +270,17 @@ public final class Trainer implements AutoCloseable {
     DataReader read = Readers.prefetched(Readers.encoded(batched, encoder), PREFETCHED);
     batches = Optional.of(new TrainingBatches(read, this));
     return batches.get();
+  }
+
+  /** Labels are taken by their place: those of several must stand in the encoder's order. */
+  private void requireLabels(DataReader rows) {
+    List<String> expected = encoder.rawSchema().labels();
+    List<String> labels = rows.schema().labels();
+    if (expected.size() > 1 && !labels.equals(expected)) {
+      throw new IllegalArgumentException(
+          "rows: got the labels %s, expected %s as in the rows that the encoder was fitted on; read them in that order"
+              .formatted(labels, expected));
+    }
   }
 
   /** The lookup of training batches. */
@@ -316,24 +393,33 @@ public final class Trainer implements AutoCloseable {
     return stopping;
   }
 
-  /** The logits of the last step; valid until the next. */
+  /** The logits of the last step, of each row one a task; valid until the next. */
   float[] logits() {
     return trainStep.orElseThrow().logits();
   }
 
-  /** Loss, AUC and calibration over all raw rows of {@code eval}, read from its start. */
+  /**
+   * Loss, AUC and calibration over all raw rows of {@code eval}, read from its start; of the first
+   * task, where the model has several.
+   */
   public Metrics.Result evaluate(DataReader eval) {
+    return evaluateTasks(eval).getFirst().metrics();
+  }
+
+  /** Loss, AUC and calibration of each task over the raw rows of {@code eval}, from its start. */
+  public List<TaskMetrics.Result> evaluateTasks(DataReader eval) {
     return evaluate(eval, new ColumnCounts(encoder));
   }
 
-  /** As {@link #evaluate(DataReader)}; adds the rows to {@code counts}, made for the encoder. */
-  Metrics.Result evaluate(DataReader eval, ColumnCounts counts) {
+  /** As {@link #evaluateTasks}; adds the rows to {@code counts}, made for the encoder. */
+  List<TaskMetrics.Result> evaluate(DataReader eval, ColumnCounts counts) {
     requireOpen();
+    requireLabels(eval);
     eval.start(0);
     Scorer scoring = scorer();
     DataReader batches = Readers.batched(eval, scoring.capacity(), false);
-    Metrics metrics = new Metrics();
-    float[] logits = new float[scoring.capacity()];
+    TaskMetrics metrics = new TaskMetrics(network.tasks());
+    float[] logits = new float[scoring.capacity() * network.tasks().count()];
     Batch encoded = new Batch(encoder.schema(), scoring.capacity());
     for (Optional<Batch> next = batches.next(); next.isPresent(); next = batches.next()) {
       try (Batch raw = next.get()) {
@@ -344,7 +430,7 @@ public final class Trainer implements AutoCloseable {
         scoring.forEachUnknown(counts::addUnknown);
       }
     }
-    return metrics.result();
+    return metrics.results();
   }
 
   private Scorer scorer() {
@@ -400,7 +486,7 @@ public final class Trainer implements AutoCloseable {
     return state.rows();
   }
 
-  /** Best AUC of the evaluations so far; NaN before the first. */
+  /** Best AUC of the first task in the evaluations so far; NaN before the first. */
   public double bestAuc() {
     return state.bestAuc();
   }

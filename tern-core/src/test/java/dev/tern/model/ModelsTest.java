@@ -136,6 +136,50 @@ final class ModelsTest {
       return linear("out", x)[0];
     }
 
+    double tower(int task, double[] x) {
+      return linear("out." + task, mlp("tower." + task, x))[0];
+    }
+
+    double[] mixed(int task) {
+      float[] weight = parameters.get("gate." + task + ".out.weight").toArray();
+      double[] x = flat(0);
+      int experts = weight.length / x.length;
+      double[] gate = new double[experts];
+      for (int i = 0; i < weight.length; i++) {
+        gate[i % experts] += x[i / experts] * weight[i];
+      }
+      double sum = Arrays.stream(gate).map(Math::exp).sum();
+      double[] mixed = {};
+      for (int e = 0; e < experts; e++) {
+        double[] output = mlp("expert." + e, x);
+        mixed = e == 0 ? new double[output.length] : mixed;
+        for (int i = 0; i < output.length; i++) {
+          mixed[i] += Math.exp(gate[e]) / sum * output[i];
+        }
+      }
+      return mixed;
+    }
+
+    /** The logits of two tasks. */
+    double[] logits(ModelConfig.Type type) {
+      return switch (type) {
+        case SHAREDBOTTOM -> {
+          double[] shared = mlp("bottom", flat(0));
+          yield new double[] {tower(0, shared), tower(1, shared)};
+        }
+        case MMOE -> new double[] {tower(0, mixed(0)), tower(1, mixed(1))};
+        default -> {
+          double click = tower(0, flat(0));
+          double both = sigmoid(click) * sigmoid(tower(1, flat(0)));
+          yield new double[] {click, Math.log(both / (1 - both))};
+        }
+      };
+    }
+
+    private static double sigmoid(double x) {
+      return 1 / (1 + Math.exp(-x));
+    }
+
     double logit(ModelConfig.Type type) {
       return switch (type) {
         case LR -> first("linear");
@@ -147,6 +191,9 @@ final class ModelsTest {
         case DLRM -> dlrm();
         case DEEPCROSSING -> residual();
         case TRANSFORMER -> new PlainTransformer(this, HEADS).logit();
+        case SHAREDBOTTOM -> tower(0, mlp("bottom", flat(0)));
+        case MMOE -> tower(0, mixed(0));
+        case ESMM -> throw new IllegalArgumentException("two logits");
       };
     }
 
@@ -189,7 +236,7 @@ final class ModelsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(ModelConfig.Type.class)
+  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
   void logitsFollowTheFormula(ModelConfig.Type type) {
     Random random = new Random(3);
     try (Device device = Device.cpu(1, 1L << 24)) {
@@ -213,12 +260,13 @@ final class ModelsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(ModelConfig.Type.class)
+  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
   void whatEachModelDoesWithTheFeaturesOfASlot(ModelConfig.Type type) {
     boolean pairs =
         switch (type) {
           case FM, DEEPFM -> true;
           case LR, WDL, DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER -> false;
+          case SHAREDBOTTOM, MMOE, ESMM -> false;
         };
     Schema oneHot = new Schema(List.of("y"), List.of(), List.of(Slot.oneHot("u")));
     try (Device device = Device.cpu(1, 1L << 24)) {
@@ -244,6 +292,77 @@ final class ModelsTest {
         assertThat(logits[b]).isCloseTo(without[b] + sums[b], within(1e-5f));
       }
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = ModelConfig.Type.class,
+      names = {"SHAREDBOTTOM", "MMOE", "ESMM"})
+  void logitsOfSeveralTasksFollowTheFormula(ModelConfig.Type type) {
+    Random random = new Random(4);
+    Schema schema = new Schema(List.of("y", "z"), SCHEMA.dense(), SCHEMA.slots());
+    ModelConfig towered = config(type).withTowers(new Towers(List.of(), List.of(3), 3, List.of()));
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Parameters parameters = new Parameters(device, 9);
+      Model model = towered.create(schema, parameters);
+      float[] dense = random(random, B * F);
+      float[] embedded = random(random, B * S * D);
+      Features features =
+          new Features(Tensor.of(Shape.of(B, F), dense), parts(model, embedded), Pass.scoring());
+      Tensor logits = model.logits(features);
+      assertThat(logits.shape()).isEqualTo(Shape.of(B, 2));
+      float[] got = logits.toArray();
+      Map<String, Variable> byName =
+          parameters.all().stream().collect(Collectors.toMap(Variable::name, Function.identity()));
+      for (int b = 0; b < B; b++) {
+        double[] expected =
+            new Plain(row(dense, b * F, F), rows(embedded, b * S, D), byName).logits(type);
+        assertThat((double) got[2 * b]).isCloseTo(expected[0], within(1e-4));
+        assertThat((double) got[2 * b + 1]).isCloseTo(expected[1], within(1e-4));
+      }
+    }
+  }
+
+  @Test
+  void theProductOfTwoProbabilitiesKeepsItsLogitWhereBothAreExtreme() {
+    float[] extremes = {-90, -40, 0, 40, 90};
+    for (float a : extremes) {
+      for (float b : extremes) {
+        Tensor u = Tensor.of(Shape.of(1), -a);
+        float got = EntireSpace.both(u, Tensor.of(Shape.of(1), -b)).item();
+        double most = Math.max(Math.max(-a, -b), -a - b);
+        double sum = Math.exp(-a - most) + Math.exp(-b - most) + Math.exp(-a - b - most);
+        assertThat((double) got).isCloseTo(-most - Math.log(sum), within(1e-4));
+      }
+    }
+  }
+
+  @Test
+  void tasksThatAModelCannotHaveAreRefused() {
+    Schema three = new Schema(List.of("y", "z", "w"), SCHEMA.dense(), SCHEMA.slots());
+    List<Task> both = List.of(Task.of("y"), Task.of("z"));
+    Towers towers = new Towers(both, List.of(), 1, List.of());
+    assertThatThrownBy(() -> config(ModelConfig.Type.DEEPFM).withTowers(towers))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("the tasks [y, z] for DEEPFM, which gives one logit a row");
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Parameters parameters = new Parameters(device, 9);
+      assertThatThrownBy(() -> config(ModelConfig.Type.ESMM).create(three, parameters))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("for ESMM, expected two over all rows");
+    }
+    assertThatThrownBy(() -> Task.of("y").withWeight(0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("task y: got the weight 0.0");
+    assertThatThrownBy(() -> Task.of("y").within("y"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("task y: got itself");
+    assertThatThrownBy(() -> TaskLabels.of(SCHEMA, both))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("task z: got the label z, expected one of [y]");
+    assertThatThrownBy(() -> TaskLabels.of(three, List.of(Task.of("y"), Task.of("y"))))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got the label y twice");
   }
 
   /** Rows {@code [B, S, W]} in the parts of a model. */
@@ -303,7 +422,7 @@ final class ModelsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(ModelConfig.Type.class)
+  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
   void modelsWorkWithoutDenseNumbersOrWithoutSlots(ModelConfig.Type type) {
     List<Schema> schemas =
         List.of(

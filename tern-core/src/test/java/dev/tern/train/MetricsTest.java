@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,6 +104,75 @@ final class MetricsTest {
     assertThat(result.rows()).isEqualTo(6);
     assertThat(result.positives()).isEqualTo(3);
     assertThat(result.positiveRate()).isEqualTo(0.5);
+  }
+
+  @Test
+  void theDeviationOfTheAucIsThatOfDeLong() {
+    SplittableRandom random = new SplittableRandom(3);
+    int count = 300;
+    float[] logits = new float[count];
+    float[] labels = new float[count];
+    for (int i = 0; i < count; i++) {
+      labels[i] = random.nextInt(4) == 0 ? 1 : 0;
+      // Few values, so that there are ties.
+      logits[i] = Math.round(4 * (random.nextGaussian() + labels[i])) / 4f;
+    }
+    double variance = 0;
+    for (int label = 0; label < 2; label++) {
+      List<Double> shares = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        double wins = 0;
+        int others = 0;
+        for (int j = 0; j < count && labels[i] == label; j++) {
+          double order = Math.signum(logits[i] - logits[j]) * (2 * label - 1);
+          others += labels[j] == label ? 0 : 1;
+          wins += labels[j] == label ? 0 : (1 + order) / 2;
+        }
+        if (labels[i] == label) {
+          shares.add(wins / others);
+        }
+      }
+      double mean = shares.stream().mapToDouble(v -> v).average().orElseThrow();
+      double squares = shares.stream().mapToDouble(v -> (v - mean) * (v - mean)).sum();
+      variance += squares / (shares.size() - 1) / shares.size();
+    }
+    Metrics.Result result = of(logits, labels);
+    assertThat(result.aucDeviation()).isCloseTo(Math.sqrt(variance), within(1e-12));
+    assertThat(result.aucLow()).isCloseTo(result.auc() - 1.96 * Math.sqrt(variance), within(1e-5));
+    assertThat(result.aucHigh()).isCloseTo(result.auc() + 1.96 * Math.sqrt(variance), within(1e-5));
+  }
+
+  @Test
+  void theDeviationOfTheAucIsThatOfManySamples() {
+    SplittableRandom random = new SplittableRandom(4);
+    List<Double> aucs = new ArrayList<>();
+    double deviation = 0;
+    int samples = 400;
+    for (int s = 0; s < samples; s++) {
+      float[] logits = new float[400];
+      float[] labels = new float[400];
+      for (int i = 0; i < 400; i++) {
+        labels[i] = i % 4 == 0 ? 1 : 0;
+        logits[i] = (float) (random.nextGaussian() + labels[i]);
+      }
+      Metrics.Result result = of(logits, labels);
+      aucs.add(result.auc());
+      deviation += result.aucDeviation() / samples;
+    }
+    double mean = aucs.stream().mapToDouble(v -> v).average().orElseThrow();
+    double squares = aucs.stream().mapToDouble(v -> (v - mean) * (v - mean)).sum();
+    // A deviation of 400 samples is itself known to 4 percent.
+    assertThat(Math.sqrt(squares / (samples - 1)) / deviation).isCloseTo(1, within(0.15));
+  }
+
+  @Test
+  void normalizedEntropyIsOneForTheRateAlone() {
+    float logit = (float) Math.log(0.25 / 0.75);
+    float[] logits = {logit, logit, logit, logit};
+    assertThat(of(logits, new float[] {0, 1, 0, 0}).normalizedEntropy()).isCloseTo(1, within(1e-6));
+    assertThat(of(logits, new float[] {0, 0, 0, 0}).normalizedEntropy()).isNaN();
+    assertThat(of(new float[] {1, -1}, new float[] {1, 0}).normalizedEntropy())
+        .isCloseTo(Math.log1p(Math.exp(-1)) / Math.log(2), within(1e-12));
   }
 
   @Test

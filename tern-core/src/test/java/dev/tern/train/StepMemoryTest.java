@@ -131,7 +131,7 @@ final class StepMemoryTest {
   }
 
   @ParameterizedTest
-  @EnumSource(ModelConfig.Type.class)
+  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
   void aStepAllocatesNothingStartsNoThreadAndMapsNoMemory(ModelConfig.Type type) {
     requireNothingAllocated(type, TableOptions.of(ADAM), 64);
   }

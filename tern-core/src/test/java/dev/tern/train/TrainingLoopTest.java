@@ -197,8 +197,8 @@ final class TrainingLoopTest {
       requireRefused(
           trainer,
           batch,
-          "train: got no label in row 3 of a batch, expected 0 or 1 in each; train on rows with"
-              + " labels");
+          "train: got no label click in row 3 of a batch, expected 0 or 1 in each; train on rows"
+              + " with labels");
       batch.close();
       requireRefused(
           trainer,

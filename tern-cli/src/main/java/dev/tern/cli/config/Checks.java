@@ -5,11 +5,13 @@ import dev.tern.data.encode.TimePart;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -25,11 +27,13 @@ final class Checks {
       dlrm(settings);
     }
     experts(settings);
+    tasks(settings);
     tables(settings);
     unknown(settings);
     linearOptimizer(settings);
     tableMemory(settings);
     weightDecay(settings);
+    from(settings);
   }
 
   /** Checks of the section {@code data} alone. */
@@ -68,10 +72,14 @@ final class Checks {
    * @param labelled whether the label must be, which rows to be scored lack
    */
   static void columns(Settings s, boolean labelled) {
+    labels(s);
     Map<String, String> uses = new LinkedHashMap<>();
-    boolean listed = labelled || s.get(DataKeys.COLUMNS).contains(s.get(DataKeys.LABEL));
-    if (!s.get(DataKeys.FORMAT).equals("criteo-synthetic") && listed) {
-      use(s, uses, "data.label.column", List.of(s.get(DataKeys.LABEL)));
+    for (String label : DataConfig.labels(s)) {
+      boolean listed = labelled || s.get(DataKeys.COLUMNS).contains(label);
+      if (!s.get(DataKeys.FORMAT).equals("criteo-synthetic") && listed) {
+        boolean several = s.groups("data.labels") > 0;
+        use(s, uses, several ? "data.labels.columns" : "data.label.column", List.of(label));
+      }
     }
     IntStream.range(0, s.groups("data.dense"))
         .forEach(
@@ -156,6 +164,68 @@ final class Checks {
               + ": model.cross_experts: got "
               + experts
               + " experts without a rank, expected one; add model.cross_rank");
+    }
+  }
+
+  /** Labels of several tasks are named in one place. */
+  private static void labels(Settings s) {
+    if (s.groups("data.labels") == 0) {
+      return;
+    }
+    // A run's own configuration has all keys, this one at its default.
+    if (!DataKeys.LABEL.fallback().equals(Optional.of(s.get(DataKeys.LABEL)))) {
+      throw new ConfigException(
+          s.where(DataKeys.LABEL.path())
+              + ": data.label.column: got the column "
+              + s.get(DataKeys.LABEL)
+              + " beside data.labels, expected one of the two; remove it");
+    }
+    for (Settings.Group group : s.all("data.labels")) {
+      if (group.get(DataKeys.LABELS).isEmpty()) {
+        throw new ConfigException(
+            group.where(DataKeys.LABELS)
+                + ": data.labels.columns: got no columns, expected at least one; remove the group");
+      }
+    }
+    if (s.get(DataKeys.FORMAT).equals("criteo-synthetic")) {
+      throw new ConfigException(
+          s.where("data.format")
+              + ": data.labels: got labels for generated rows, which have one, expected none;"
+              + " remove them");
+    }
+  }
+
+  /** The model has as many tasks as there are labels. */
+  private static void tasks(Settings s) {
+    List<String> labels = DataConfig.labels(s);
+    String model = s.get(ModelKeys.MODEL);
+    boolean pairs = model.equals("esmm");
+    if (labels.size() > 1 && !ModelKeys.TOWERED.contains(model) || pairs && labels.size() != 2) {
+      throw new ConfigException(
+          s.where(s.groups("data.labels") > 0 ? "data.labels[0].columns" : "model.type")
+              + ": data.labels: got "
+              + labels.size()
+              + (labels.size() == 1 ? " label" : " labels")
+              + " for the model "
+              + model
+              + ", expected "
+              + (pairs ? "two, the click and what may follow it" : "one")
+              + "; change them, or take another model.type: "
+              + String.join(" or ", ModelKeys.TOWERED));
+    }
+    for (Settings.Group group : s.all("data.labels")) {
+      String within = group.get(DataKeys.WITHIN);
+      boolean fits = labels.contains(within) && !group.get(DataKeys.LABELS).contains(within);
+      if (!within.isEmpty() && (pairs || !fits)) {
+        throw new ConfigException(
+            group.where(DataKeys.WITHIN)
+                + ": data.labels.within: got "
+                + within
+                + ", expected "
+                + (pairs
+                    ? "none, as esmm predicts both labels over all rows; remove it"
+                    : "another of the labels " + Shown.list(labels) + "; name one of them"));
+      }
     }
   }
 
@@ -298,6 +368,35 @@ final class Checks {
               + decay
               + " with ftrl, expected 0: FTRL makes each weight anew from its sums; use"
               + " train.optimizer.l2");
+    }
+  }
+
+  private static void from(Settings s) {
+    List<Path> from = s.get(TrainKeys.FROM);
+    if (from.size() > 1) {
+      throw new ConfigException(
+          s.where(TrainKeys.FROM.path())
+              + ": train.from: got "
+              + from.size()
+              + " folders, expected one run or checkpoint; name one");
+    }
+    Path run = s.get(Keys.DIR);
+    if (from.stream().anyMatch(folder -> folder.startsWith(run))) {
+      throw new ConfigException(
+          s.where(TrainKeys.FROM.path())
+              + ": train.from: got "
+              + from.getFirst()
+              + ", which is in the folder of this run, expected another run; set run.dir to a new"
+              + " folder, or go on with --resume");
+    }
+    boolean ftrl =
+        Stream.of(TrainKeys.OPTIMIZER, TrainKeys.TABLE_OPTIMIZER, TrainKeys.LINEAR_OPTIMIZER)
+            .anyMatch(keys -> keys.is(s, "ftrl"));
+    if (!from.isEmpty() && ftrl) {
+      throw new ConfigException(
+          s.where(TrainKeys.FROM.path())
+              + ": train.from: got weights to begin with for ftrl, which makes each weight anew"
+              + " from its sums, expected another optimizer; use adagrad, or go on with --resume");
     }
   }
 

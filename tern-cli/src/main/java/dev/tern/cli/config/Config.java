@@ -198,6 +198,20 @@ public record Config(
   }
 
   /**
+   * The override that has a run begin with the weights of {@code run}.
+   *
+   * @throws ConfigException for an empty path, which would be no run
+   */
+  public static String from(Path run) {
+    if (run.toString().isEmpty()) {
+      throw new ConfigException(
+          "--from: got nothing, expected the folder of a run or of a checkpoint; name one, or leave"
+              + " --from out");
+    }
+    return TrainKeys.FROM.path() + "=[" + YamlText.quote(run.toString()) + "]";
+  }
+
+  /**
    * The keys that differ from {@code before} and that a resumed run may not change, as {@code key:
    * VALUE, was VALUE}. Keys declared with {@code mayChange} may differ.
    */

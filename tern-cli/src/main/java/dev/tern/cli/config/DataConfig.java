@@ -28,8 +28,8 @@ import java.util.stream.IntStream;
  * @param binary what Norm and Raw files need
  * @param parquet what Parquet files need
  * @param synthetic what generated rows need
- * @param label column of the label
- * @param positive texts that mean a positive label; empty where the column holds 0 and 1
+ * @param labels columns of labels, in order; one for a model of one task
+ * @param positive texts that mean a positive label; empty where the columns hold 0 and 1
  * @param missing texts that mean a missing value
  * @param dense groups of columns of numbers; empty for none, or in files that know their columns
  *     for all
@@ -47,7 +47,7 @@ public record DataConfig(
     Binary binary,
     Parquet parquet,
     Synthetic synthetic,
-    String label,
+    List<String> labels,
     List<String> positive,
     List<String> missing,
     List<Dense> dense,
@@ -227,11 +227,18 @@ public record DataConfig(
             s.get(DataKeys.EVAL_ROWS),
             s.get(DataKeys.DATA_SEED),
             s.get(DataKeys.SCALE)),
-        s.get(DataKeys.LABEL),
+        labels(s),
         s.get(DataKeys.POSITIVE),
         s.get(DataKeys.MISSING_VALUES),
         IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
         IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList());
+  }
+
+  /** The columns of labels: those of the groups, or the one column. */
+  static List<String> labels(Settings s) {
+    List<String> several =
+        s.all("data.labels").stream().flatMap(g -> g.get(DataKeys.LABELS).stream()).toList();
+    return several.isEmpty() ? List.of(s.get(DataKeys.LABEL)) : several;
   }
 
   private static CsvOptions.Escapes escapes(String name) {

@@ -205,13 +205,34 @@ final class DataKeys {
           .when(FORMAT, "criteo-synthetic");
   static final Key<String> LABEL =
       KEYS.key("data.label.column", Kind.NAME, "label", "Column of the label.").reading();
+  static final Key<List<String>> LABELS =
+      KEYS.required(
+              "data.labels.columns",
+              Kind.NAMES,
+              "Columns of labels, where a model predicts several, in the place of"
+                  + " data.label.column.")
+          .reading();
+  static final Key<Double> LABEL_WEIGHT =
+      KEYS.key(
+          "data.labels.weight",
+          new Kind.Real(1e-6, 1e6),
+          1.0,
+          "Factor of the loss of each of these labels in the loss of the model.");
+  static final Key<String> WITHIN =
+      KEYS.key(
+          "data.labels.within",
+          new Kind.Text("the name of a label", true),
+          "",
+          "Another label: rows where it is 1 count for these labels, and others do not; none for"
+              + " all rows. As in buy within click.");
   static final Key<List<String>> POSITIVE =
       KEYS.key(
               "data.label.positive",
               new Kind.Texts("a list of values"),
               List.of(),
-              "Texts that mean a positive label, all others a negative one; none where the column"
-                  + " holds 0 and 1, or in libsvm and libffm -1 and 1.")
+              "Texts that mean a positive label, all others a negative one, in each column of"
+                  + " labels; none where the column holds 0 and 1, or in libsvm and libffm -1 and"
+                  + " 1.")
           .when(FORMAT, "csv", "libsvm", "libffm", "parquet")
           .reading();
   static final Key<List<String>> DENSE_COLUMNS =

@@ -33,7 +33,8 @@ final class Keys {
           .toList();
 
   /** Sections that may hold a list of groups. */
-  static final List<String> GROUPS = List.of("data.dense", "data.sparse", "model.tables");
+  static final List<String> GROUPS =
+      List.of("data.labels", "data.dense", "data.sparse", "model.tables");
 
   private static final Set<String> SECTIONS = sections();
   private static final Pattern INDEX = Pattern.compile("\\[\\d+]");

@@ -6,8 +6,11 @@ import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.Task;
+import dev.tern.model.Towers;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -19,22 +22,81 @@ import java.util.stream.Collectors;
 final class ModelKeys {
   private static final Key.Section KEYS = new Key.Section();
   private static final String[] PERCEPTRONS = {
-    "wdl", "deepfm", "dcn", "dcnv2", "deepcrossing", "transformer"
+    "wdl", "deepfm", "dcn", "dcnv2", "deepcrossing", "transformer", "sharedbottom", "mmoe", "esmm"
   };
-  private static final String[] NETWORKS = {"wdl", "deepfm", "dcn", "dcnv2", "dlrm"};
+  private static final String[] NETWORKS = {
+    "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "sharedbottom", "mmoe", "esmm"
+  };
+
+  /** Models that may have several tasks. */
+  static final List<String> TOWERED = List.of("sharedbottom", "mmoe", "esmm");
+
   static final Key<String> MODEL =
       KEYS.required(
           "model.type",
           Kind.Choice.of(
-              "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "deepcrossing", "transformer", "fm", "lr"),
+              "wdl",
+              "deepfm",
+              "dcn",
+              "dcnv2",
+              "dlrm",
+              "deepcrossing",
+              "transformer",
+              "fm",
+              "lr",
+              "sharedbottom",
+              "mmoe",
+              "esmm"),
           "The model.");
   static final Key<Long> EMBEDDING =
       KEYS.key("model.embedding", new Kind.Whole(1, 4096), 16L, "Width of the embedding of an id.")
           .when(
-              MODEL, "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "deepcrossing", "transformer", "fm");
+              MODEL,
+              "wdl",
+              "deepfm",
+              "dcn",
+              "dcnv2",
+              "dlrm",
+              "deepcrossing",
+              "transformer",
+              "fm",
+              "sharedbottom",
+              "mmoe",
+              "esmm");
   static final Key<List<Integer>> HIDDEN =
-      KEYS.key("model.hidden", Kind.WIDTHS, List.of(400, 400, 400), "Widths of the hidden layers.")
-          .when(MODEL, PERCEPTRONS);
+      KEYS.key(
+              "model.hidden",
+              Kind.WIDTHS,
+              List.of(400, 400, 400),
+              "Widths of the hidden layers; in sharedbottom of those that tasks share, in mmoe of"
+                  + " each expert.")
+          .when(
+              MODEL,
+              "wdl",
+              "deepfm",
+              "dcn",
+              "dcnv2",
+              "deepcrossing",
+              "transformer",
+              "sharedbottom",
+              "mmoe");
+  static final Key<List<Integer>> TOWERS =
+      KEYS.key(
+              "model.towers",
+              Kind.WIDTHS,
+              List.of(64),
+              "Widths of the hidden layers that each task has for itself.")
+          .when(MODEL, "sharedbottom", "mmoe", "esmm");
+  static final Key<Long> EXPERTS =
+      KEYS.key("model.experts", new Kind.Whole(1, 256), 4L, "Experts that the tasks share.")
+          .when(MODEL, "mmoe");
+  static final Key<List<Integer>> GATES =
+      KEYS.key(
+              "model.gates",
+              Kind.WIDTHS,
+              List.of(),
+              "Widths of the hidden layers of the gate that each task has; none for linear gates.")
+          .when(MODEL, "mmoe");
   static final Key<Long> HEADS =
       KEYS.key(
               "model.heads",
@@ -167,13 +229,32 @@ final class ModelKeys {
                 s.get(CROSS_RANK).intValue(),
                 s.get(CROSS_EXPERTS).intValue()),
             s.get(HEADS).intValue(),
-            pairs(s, type)));
+            pairs(s, type)),
+        new Towers(
+            tasks(s),
+            type.hasTowers() ? s.get(TOWERS) : List.of(),
+            s.get(EXPERTS).intValue(),
+            s.get(GATES)));
+  }
+
+  /** The tasks of data.labels; none where the rows have one label. */
+  private static List<Task> tasks(Settings s) {
+    List<Task> tasks = new ArrayList<>();
+    for (Settings.Group group : s.all("data.labels")) {
+      for (String label : group.get(DataKeys.LABELS)) {
+        Task task = Task.of(label).withWeight(group.get(DataKeys.LABEL_WEIGHT).floatValue());
+        String within = group.get(DataKeys.WITHIN);
+        tasks.add(within.isEmpty() ? task : task.within(within));
+      }
+    }
+    return tasks;
   }
 
   private static ModelConfig.Pairs pairs(Settings s, ModelConfig.Type type) {
     return switch (type) {
       case FM, DEEPFM -> ModelConfig.Pairs.valueOf(constant(s.get(PAIRS)));
-      case LR, WDL, DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER -> ModelConfig.Pairs.SLOTS;
+      case LR, WDL, DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER, SHAREDBOTTOM, MMOE, ESMM ->
+          ModelConfig.Pairs.SLOTS;
     };
   }
 
@@ -238,8 +319,16 @@ final class ModelKeys {
     if (type.equals("transformer")) {
       out.append(", ").append(model.heads()).append(" heads");
     }
+    if (type.equals("mmoe")) {
+      out.append(", ").append(model.towers().experts()).append(" experts");
+    }
     if (List.of(PERCEPTRONS).contains(type)) {
-      out.append(", hidden ").append(widths(model.hidden()));
+      if (!type.equals("esmm")) {
+        out.append(", hidden ").append(widths(model.hidden()));
+      }
+      if (TOWERED.contains(type)) {
+        out.append(", towers ").append(widths(model.towers().hidden(), 1));
+      }
       out.append(", dropout ").append(model.style().dropout());
     }
     if (model.style().activation() != Activation.RELU) {

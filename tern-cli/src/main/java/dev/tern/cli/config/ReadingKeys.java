@@ -44,7 +44,9 @@ final class ReadingKeys {
 
   /** Names of a group's columns are always written, so that groups keep their numbers. */
   private static boolean isColumns(Key<?> key) {
-    return key.equals(DataKeys.DENSE_COLUMNS) || key.equals(DataKeys.SPARSE_COLUMNS);
+    return key.equals(DataKeys.LABELS)
+        || key.equals(DataKeys.DENSE_COLUMNS)
+        || key.equals(DataKeys.SPARSE_COLUMNS);
   }
 
   private static <T> boolean isDefault(Key<T> key, Raw raw) {

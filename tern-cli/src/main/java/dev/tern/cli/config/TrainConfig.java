@@ -4,7 +4,9 @@ import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.Optimizer;
 import dev.tern.train.TrainOptions;
+import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * How the model is trained, and on what.
@@ -17,6 +19,7 @@ import java.util.Locale;
  *     search of a second or so
  * @param tableMemory what tables share of it, in bytes; 0 keeps all rows in memory
  * @param checkpointEvery when a checkpoint is written
+ * @param from the run or checkpoint whose weights it begins with; empty for weights at random
  */
 public record TrainConfig(
     TrainOptions options,
@@ -25,7 +28,8 @@ public record TrainConfig(
     long activationMemory,
     double planSeconds,
     long tableMemory,
-    Every checkpointEvery) {
+    Every checkpointEvery,
+    Optional<Path> from) {
   static TrainConfig of(Settings s) {
     int threads = s.get(TrainKeys.THREADS).intValue();
     return new TrainConfig(
@@ -35,7 +39,8 @@ public record TrainConfig(
         activationMemory(s.get(TrainKeys.ACTIVATION_MEMORY), s.get(TrainKeys.MEMORY)),
         s.get(TrainKeys.PLAN_SECONDS),
         s.get(TrainKeys.TABLE_MEMORY),
-        s.get(TrainKeys.CHECKPOINT_EVERY));
+        s.get(TrainKeys.CHECKPOINT_EVERY),
+        s.get(TrainKeys.FROM).stream().findFirst());
   }
 
   /** How it is trained in one line. */

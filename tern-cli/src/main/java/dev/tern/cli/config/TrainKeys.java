@@ -6,6 +6,7 @@ import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.train.TrainOptions;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
@@ -18,6 +19,14 @@ final class TrainKeys {
   static final Key<Long> EPOCHS =
       KEYS.key("train.epochs", new Kind.Whole(1, 1 << 20), 1L, "Passes over the training files.")
           .mayChange();
+  static final Key<List<Path>> FROM =
+      KEYS.key(
+              "train.from",
+              new Kind.Files("the folder of a run or of a checkpoint", true),
+              List.<Path>of(),
+              "A run or checkpoint of the same model.type whose weights this one begins with; none"
+                  + " for weights at random. Vocabularies grow from its own, and scalings stay.")
+          .before(List.of());
   static final OptimizerKeys OPTIMIZER =
       OptimizerKeys.of(KEYS, "train.optimizer", "adam", "The optimizer of all weights.");
   static final OptimizerKeys TABLE_OPTIMIZER =

@@ -12,8 +12,8 @@ import java.util.List;
  * @param step steps done
  * @param epoch pass over the training data, from 0
  * @param split what the numbers were taken on
- * @param loss mean log loss a row, in nats: over the rows since the last line in training, over all
- *     rows in evaluation
+ * @param loss of the first task: mean log loss a row, in nats: over the rows since the last line in
+ *     training, over all rows in evaluation
  * @param auc area under the ROC curve over the same rows, 0 to 1
  * @param calibration mean prediction over mean label of the same rows; 1 is right
  * @param samplesPerSecond rows a second over the same rows
@@ -21,6 +21,7 @@ import java.util.List;
  * @param seconds time spent on training and evaluation so far, earlier parts of a resumed run
  *     included
  * @param waiting share of the time of these rows that training waited for them to be read, 0 to 1
+ * @param tasks all tasks of the model, where there are several
  * @param tables the embedding tables as they are then; none where that is not known
  * @param columns in an evaluation, the columns with missing or unknown values
  */
@@ -35,9 +36,11 @@ public record MetricsLine(
     long memoryBytes,
     double seconds,
     double waiting,
+    List<Task> tasks,
     List<TableStatistics> tables,
     List<ColumnCounts.Column> columns) {
   public MetricsLine {
+    tasks = List.copyOf(tasks);
     tables = List.copyOf(tables);
     columns = List.copyOf(columns);
   }
@@ -65,8 +68,16 @@ public record MetricsLine(
         seconds,
         Double.NaN,
         List.of(),
+        List.of(),
         List.of());
   }
+
+  /**
+   * The figures of a task, as those of a line.
+   *
+   * @param name of its label
+   */
+  public record Task(String name, double loss, double auc, double calibration) {}
 
   /** The rows that the numbers of a line are about. */
   public enum Split {
@@ -91,6 +102,11 @@ public record MetricsLine(
     if (split == Split.TRAIN) {
       put(line, "waiting", waiting);
     }
+    if (!tasks.isEmpty()) {
+      Json.Obj byName = Json.object();
+      tasks.forEach(task -> byName.put(task.name(), json(task)));
+      line.put("tasks", byName);
+    }
     if (!tables.isEmpty()) {
       line.put("tables", new Json.Arr(tables.stream().map(MetricsLine::json).toList()));
     }
@@ -100,6 +116,24 @@ public record MetricsLine(
       line.put("columns", byName);
     }
     return line.toString();
+  }
+
+  private static Json json(Task task) {
+    Json.Obj json = Json.object();
+    put(json, "loss", task.loss());
+    put(json, "auc", task.auc());
+    put(json, "calibration", task.calibration());
+    return json;
+  }
+
+  private static List<Task> tasks(Json.Obj byName) {
+    return byName.fields().keySet().stream()
+        .map(name -> {
+          Json.Obj task = byName.object(name);
+          return new Task(
+              name, number(task, "loss"), number(task, "auc"), number(task, "calibration"));
+        })
+        .toList();
   }
 
   private static Json json(ColumnCounts.Column column) {
@@ -201,6 +235,7 @@ public record MetricsLine(
         line.integer("memory_bytes"),
         number(line, "seconds"),
         number(line, "waiting"),
+        line.has("tasks") ? tasks(line.object("tasks")) : List.of(),
         line.has("tables")
             ? line.array("tables").stream().map(table -> table(table, source)).toList()
             : List.of(),

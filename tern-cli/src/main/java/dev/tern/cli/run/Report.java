@@ -67,6 +67,7 @@ public record Report(
         .append("</p></header>\n");
     tiles(out);
     out.append("<section class=\"charts\">\n");
+    taskCharts().forEach(chart -> out.append(chart.html()));
     charts().forEach(chart -> out.append(chart.html()));
     out.append("</section>\n");
     evaluations(out);
@@ -88,7 +89,7 @@ public record Report(
     out.append("<section class=\"tiles\">\n");
     tile(
         out,
-        "Best AUC",
+        "Best AUC" + ofFirst(),
         top.map(line -> Format.fixed(line.auc(), 4)).orElse("–"),
         top.map(line -> "at step " + Format.whole(line.step())).orElse("not evaluated"));
     best.ifPresent(reachable ->
@@ -132,6 +133,53 @@ public record Report(
         .append("</div></div>\n");
   }
 
+  /** " of " and the first task's name, for a model of several. */
+  private String ofFirst() {
+    return lines.isEmpty() || lines.getLast().tasks().isEmpty()
+        ? ""
+        : " of " + lines.getLast().tasks().getFirst().name();
+  }
+
+  /** The tasks of a model of several, in evaluations. */
+  private List<Chart> taskCharts() {
+    List<MetricsLine> eval = of(Split.EVAL);
+    return List.of(
+        new Chart(
+            "AUC of each task",
+            "area under the ROC curve, in evaluation",
+            4,
+            false,
+            taskCurves(eval, MetricsLine.Task::auc),
+            List.of(),
+            epochEnds()),
+        new Chart(
+            "Log loss of each task",
+            "nats per row, in evaluation",
+            4,
+            false,
+            taskCurves(eval, MetricsLine.Task::loss),
+            List.of(),
+            epochEnds()));
+  }
+
+  private static List<Chart.Series> taskCurves(
+      List<MetricsLine> eval, ToDoubleFunction<MetricsLine.Task> value) {
+    List<Chart.Series> curves = new ArrayList<>();
+    int tasks = eval.isEmpty() ? 0 : eval.getLast().tasks().size();
+    for (int k = 0; k < tasks; k++) {
+      int task = k;
+      List<MetricsLine> known = eval.stream().filter(line -> line.tasks().size() > task).toList();
+      String name = eval.getLast().tasks().get(k).name();
+      curves.add(
+          new Chart.Series(
+              name,
+              "t" + (k % 8 + 1),
+              true,
+              points(known, line -> value.applyAsDouble(line.tasks().get(task)))));
+    }
+    return curves;
+  }
+
   private List<Chart> charts() {
     List<MetricsLine> train = of(Split.TRAIN);
     List<MetricsLine> eval = of(Split.EVAL);
@@ -145,8 +193,8 @@ public record Report(
     List<Chart.Series> aucCurves = new ArrayList<>(smoothed(points(train, MetricsLine::auc)));
     aucCurves.add(new Chart.Series("evaluation", "eval", true, points(eval, MetricsLine::auc)));
     return List.of(
-        new Chart("Log loss", "nats per row", 4, false, lossCurves, loss, marks),
-        new Chart("AUC", "area under the ROC curve", 4, false, aucCurves, auc, marks),
+        new Chart("Log loss" + ofFirst(), "nats per row", 4, false, lossCurves, loss, marks),
+        new Chart("AUC" + ofFirst(), "area under the ROC curve", 4, false, aucCurves, auc, marks),
         new Chart(
             "Throughput",
             "samples per second",
@@ -224,9 +272,14 @@ public record Report(
     List<MetricsLine> shown = eval.subList(Math.max(0, eval.size() - MAX_EVALUATIONS), eval.size());
     out.append(
             "<section><h2>Evaluations</h2><div class=\"scroll\"><table"
-                + " class=\"numbers\"><thead><tr><th>step</th><th>epoch</th><th>AUC</th><th>log"
-                + " loss</th>")
-        .append("<th>calibration</th><th>samples/s</th><th>time</th></tr></thead><tbody>\n");
+                + " class=\"numbers\"><thead><tr><th>step</th><th>epoch</th><th>AUC")
+        .append(Html.text(ofFirst()))
+        .append("</th><th>log loss</th><th>calibration</th><th>samples/s</th><th>time</th>");
+    List<MetricsLine.Task> tasks = eval.getLast().tasks();
+    for (MetricsLine.Task task : tasks.subList(Math.min(1, tasks.size()), tasks.size())) {
+      out.append("<th>AUC of ").append(Html.text(task.name())).append("</th><th>log loss</th>");
+    }
+    out.append("</tr></thead><tbody>\n");
     for (MetricsLine line : shown) {
       boolean isTop = top.filter(line::equals).isPresent();
       out.append(isTop ? "<tr class=\"best\">" : "<tr>");
@@ -237,6 +290,11 @@ public record Report(
       Html.cell(out, Format.fixed(line.calibration(), 3));
       Html.cell(out, Format.rate(line.samplesPerSecond()));
       Html.cell(out, Format.time(line.seconds()));
+      List<MetricsLine.Task> own = line.tasks();
+      for (MetricsLine.Task task : own.subList(Math.min(1, own.size()), own.size())) {
+        Html.cell(out, Format.fixed(task.auc(), 4));
+        Html.cell(out, Format.fixed(task.loss(), 4));
+      }
       out.append("</tr>\n");
     }
     out.append("</tbody></table></div></section>\n");

@@ -49,7 +49,7 @@ final class ReadingKeysTest {
         data.libsvm(),
         data.binary(),
         data.parquet(),
-        data.label(),
+        data.labels(),
         data.positive(),
         data.missing(),
         data.dense().stream().map(DataConfig.Dense::columns).toList(),

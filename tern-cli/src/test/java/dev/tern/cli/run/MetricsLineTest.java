@@ -23,7 +23,37 @@ final class MetricsLineTest {
 
   private static MetricsLine line(TableStatistics... tables) {
     return new MetricsLine(
-        7, 0, Split.TRAIN, 0.5, 0.75, 1, 1000, 4096, 1.5, Double.NaN, List.of(tables), List.of());
+        7,
+        0,
+        Split.TRAIN,
+        0.5,
+        0.75,
+        1,
+        1000,
+        4096,
+        1.5,
+        Double.NaN,
+        List.of(),
+        List.of(tables),
+        List.of());
+  }
+
+  @Test
+  void tasksComeBackFromTheFile() {
+    List<MetricsLine.Task> tasks =
+        List.of(
+            new MetricsLine.Task("click", 0.5, 0.75, 1),
+            new MetricsLine.Task("a \"b\"", 0.25, Double.NaN, Double.POSITIVE_INFINITY));
+    MetricsLine line =
+        new MetricsLine(
+            7, 0, Split.EVAL, 0.5, 0.75, 1, 1, 1, 1, Double.NaN, tasks, List.of(), List.of());
+    assertThat(line.toJson())
+        .contains("\"click\":{\"loss\":0.5,\"auc\":0.75,\"calibration\":1.0}")
+        .contains("\"auc\":null,\"calibration\":null");
+    List<MetricsLine.Task> read = MetricsLine.parse(line.toJson(), "metrics.jsonl").tasks();
+    assertThat(read.getFirst()).isEqualTo(tasks.getFirst());
+    assertThat(read.getLast())
+        .isEqualTo(new MetricsLine.Task("a \"b\"", 0.25, Double.NaN, Double.NaN));
   }
 
   @Test
@@ -33,7 +63,8 @@ final class MetricsLineTest {
             new ColumnCounts.Column("a \"b\"", 9, 2, 0, 0),
             new ColumnCounts.Column("c", 9, 0, 9, 4));
     MetricsLine line =
-        new MetricsLine(7, 0, Split.EVAL, 0.5, 1, 1, 1, 1, 1, Double.NaN, List.of(), columns);
+        new MetricsLine(
+            7, 0, Split.EVAL, 0.5, 1, 1, 1, 1, 1, Double.NaN, List.of(), List.of(), columns);
     assertThat(line.toJson())
         .contains("\"c\":{\"rows\":9,\"missing\":0,\"values\":9,\"unknown\":4}");
     assertThat(MetricsLine.parse(line.toJson(), "metrics.jsonl")).isEqualTo(line);
@@ -95,7 +126,19 @@ final class MetricsLineTest {
                 new FileStatistics(3, 1 << 20, 4, 1, 0, 0)));
     MetricsLine later =
         new MetricsLine(
-            9, 0, Split.TRAIN, 0.4, 0.8, 1, 1000, 4096, 2, 0, earlier.tables(), List.of());
+            9,
+            0,
+            Split.TRAIN,
+            0.4,
+            0.8,
+            1,
+            1000,
+            4096,
+            2,
+            0,
+            List.of(),
+            earlier.tables(),
+            List.of());
     try (MetricsLog log = MetricsLog.open(file, 7)) {
       assertThat(log.lines()).containsExactly(earlier);
       log.append(later);

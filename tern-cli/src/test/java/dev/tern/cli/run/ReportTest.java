@@ -136,6 +136,7 @@ final class ReportTest {
               line.memoryBytes(),
               line.seconds(),
               0.01,
+              List.of(),
               tables,
               List.of()));
     }
@@ -221,7 +222,19 @@ final class ReportTest {
               FileStatistics.NONE);
       lines.add(
           new MetricsLine(
-              i + 1, 0, Split.TRAIN, 0.5, 0.5, 1, 1, 1, 1, Double.NaN, List.of(table), List.of()));
+              i + 1,
+              0,
+              Split.TRAIN,
+              0.5,
+              0.5,
+              1,
+              1,
+              1,
+              1,
+              Double.NaN,
+              List.of(),
+              List.of(table),
+              List.of()));
     }
     String html = report(lines).html();
     String chart = html.substring(html.indexOf("<h3>Hit rate of tables</h3>"));

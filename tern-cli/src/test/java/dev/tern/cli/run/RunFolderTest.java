@@ -330,7 +330,19 @@ final class RunFolderTest {
     assertThat(MetricsLine.parse(line.toJson(), "test")).isEqualTo(line);
     MetricsLine waited =
         new MetricsLine(
-            7, 2, Split.TRAIN, 0.25, 0.75, 1.5, 10, 99, 3.25, 0.03, List.of(), List.of());
+            7,
+            2,
+            Split.TRAIN,
+            0.25,
+            0.75,
+            1.5,
+            10,
+            99,
+            3.25,
+            0.03,
+            List.of(),
+            List.of(),
+            List.of());
     assertThat(waited.toJson()).contains("\"waiting\":0.03");
     assertThat(MetricsLine.parse(waited.toJson(), "test")).isEqualTo(waited);
     assertThat(MetricsLine.parse(line(1).toJson(), "test")).isEqualTo(line(1));

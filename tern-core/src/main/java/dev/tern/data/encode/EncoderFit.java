@@ -4,12 +4,15 @@ import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,9 +32,20 @@ final class EncoderFit {
   private final SlotValues[] values;
   private long rows;
 
-  EncoderFit(Schema schema, List<NumberEncoding> dense, List<IdEncoding> slots) {
+  /**
+   * @param earlier what an earlier fit learned of columns by name: their scaling is kept, and their
+   *     vocabularies grow
+   */
+  EncoderFit(Schema schema, List<NumberEncoding> dense, List<IdEncoding> slots, Learned earlier) {
     this.schema = schema;
-    dense.forEach(encoding -> numbers.add(NumberFit.of(encoding)));
+    for (int f = 0; f < dense.size(); f++) {
+      NumberEncoding encoding = dense.get(f);
+      numbers.add(
+          earlier
+              .number(schema.dense().get(f), encoding)
+              .<NumberFit>map(NumberFit.Known::new)
+              .orElseGet(() -> NumberFit.of(encoding)));
+    }
     ranges = NumberRange.of(schema.denseDim());
     values = SlotValues.of(schema, slots);
     Map<String, IdFit> tables = new HashMap<>();
@@ -39,9 +53,34 @@ final class EncoderFit {
       String table = schema.slots().get(s).table();
       ids.add(
           slots.get(s) instanceof IdEncoding.Vocabulary encoding
-              ? Optional.of(tables.computeIfAbsent(table, _ -> new IdFit(table, encoding)))
+              ? Optional.of(
+                  tables.computeIfAbsent(
+                      table, _ -> new IdFit(table, encoding, earlier.vocabulary(table, encoding))))
               : Optional.empty());
     }
+  }
+
+  /** What an earlier fit learned. */
+  interface Learned {
+    /** The encoding of a dense column, if it was encoded as {@code encoding} says. */
+    Optional<NumberFeature> number(String column, NumberEncoding encoding);
+
+    /** The vocabulary of a table; empty without one. */
+    Vocabulary vocabulary(String table, IdEncoding.Vocabulary encoding);
+
+    /** Nothing. */
+    Learned NOTHING =
+        new Learned() {
+          @Override
+          public Optional<NumberFeature> number(String column, NumberEncoding encoding) {
+            return Optional.empty();
+          }
+
+          @Override
+          public Vocabulary vocabulary(String table, IdEncoding.Vocabulary encoding) {
+            return Vocabulary.EMPTY;
+          }
+        };
   }
 
   /** Whether any encoding learns from data. */
@@ -117,13 +156,18 @@ final class EncoderFit {
   /** Counts the raw ids of the slots that share a vocabulary. */
   private static final class IdFit {
     private final IdEncoding.Vocabulary encoding;
+    private final Vocabulary earlier;
     private final IdCounts counts;
 
     /** After {@link #finish}: the share of the values that the vocabulary leaves out. */
     private double unknown;
 
-    IdFit(String slot, IdEncoding.Vocabulary encoding) {
+    /**
+     * @param earlier values whose numbers are kept; others follow them
+     */
+    IdFit(String slot, IdEncoding.Vocabulary encoding, Vocabulary earlier) {
       this.encoding = encoding;
+      this.earlier = earlier;
       counts = new IdCounts(slot);
     }
 
@@ -137,13 +181,28 @@ final class EncoderFit {
     }
 
     Vocabulary finish(TextDictionary dictionary) {
-      long[] kept = counts.mostFrequent(encoding.minCount(), encoding.maxSize());
+      long[] kept = kept();
       unknown = counts.shareBeside(kept);
       @Nullable String[] texts = new String[kept.length];
       for (int i = 0; encoding.text() && i < kept.length; i++) {
-        texts[i] = dictionary.text(kept[i]).orElse(null);
+        Optional<String> known = i < earlier.size() ? earlier.text(i + 1) : Optional.empty();
+        texts[i] = known.isPresent() ? known.get() : dictionary.text(kept[i]).orElse(null);
       }
       return new Vocabulary(kept, texts, encoding);
+    }
+
+    /** The values of the earlier vocabulary, then new ones by descending count. */
+    private long[] kept() {
+      int before = earlier.size();
+      if (before == 0) {
+        return counts.mostFrequent(encoding.minCount(), encoding.maxSize());
+      }
+      LongStream old = IntStream.rangeClosed(1, before).mapToLong(earlier::id);
+      LongStream added =
+          Arrays.stream(counts.mostFrequent(encoding.minCount(), Integer.MAX_VALUE))
+              .filter(id -> !earlier.contains(id))
+              .limit(Math.max(0, encoding.maxSize() - before));
+      return LongStream.concat(old, added).toArray();
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.tern.data.encode;
 
 import dev.tern.base.DataException;
 import dev.tern.base.SplitMix64;
+import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +51,17 @@ final class Vocabulary {
   long indexOf(long id) {
     long index = table[place(id) + 1];
     return index == 0 ? outside(id) : index;
+  }
+
+  /** Whether raw id {@code id} is in the vocabulary. */
+  boolean contains(long id) {
+    return table[place(id) + 1] != 0;
+  }
+
+  /** Whether the ids of {@code other} have the same indices here. */
+  boolean extendsOther(Vocabulary other) {
+    return other.ids.length <= ids.length
+        && Arrays.equals(ids, 0, other.ids.length, other.ids, 0, other.ids.length);
   }
 
   private long outside(long id) {

@@ -7,6 +7,9 @@ import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSource;
+import dev.tern.internal.memory.Memory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,6 +48,10 @@ public final class TableFile {
   static final String SHARD = "shard";
 
   private static final int BLOCK = 1 << 13;
+
+  /** Rows whose weights are read at a time. */
+  private static final int WEIGHTS_BLOCK = 1 << 10;
+
   private static final long[] NO_COUNTERS = {};
 
   private TableFile() {}
@@ -205,6 +212,59 @@ public final class TableFile {
       } else {
         table.importFrom(saved);
       }
+    } catch (IllegalArgumentException e) {
+      throw new DataException(paths.getLast() + ": " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Fills an empty table with the weights of a table's files, the oldest first. Its rows have the
+   * optimizer state of new rows, and count as seen last in step 1. How often they were seen and
+   * their scores stay where both tables keep them; else they count as seen once.
+   *
+   * @return whether it did: false where rows are of another width
+   * @throws DataException if there are more rows than the table may have
+   */
+  public static boolean readWeights(List<Path> paths, EmbeddingTable table) {
+    RowShape saved = RowShape.of(paths.getLast());
+    RowShape own = RowShape.of(table.config());
+    if (saved.width() != own.width()) {
+      return false;
+    }
+    float[] state = table.config().rule().initialState(own.width());
+    int[] metadata = {1, 1, Float.floatToIntBits(1)};
+    int kept = saved.metadata() == own.metadata() ? own.metadata() : 0;
+    try (SavedTable rows = SavedTable.open(paths, saved);
+        Arena arena = Arena.ofConfined()) {
+      // No more than the table asks for at a time.
+      long bytes = WEIGHTS_BLOCK * saved.packedBytes();
+      MemorySegment block = Memory.allocate(arena, bytes, 8, "rows to begin with");
+      long[] ids = new long[WEIGHTS_BLOCK];
+      table.importFrom((wanted, values) -> {
+        long[] some = wanted.length <= ids.length ? new long[wanted.length] : ids;
+        int count = rows.next(some, block);
+        for (int i = 0; i < count; i++) {
+          wanted[i] = some[i];
+          long to = values.address() + i * own.packedBytes();
+          long from = block.address() + i * saved.packedBytes();
+          Memory.copy(from, to, 4L * own.width());
+          Memory.copyIn(state, 0, to + 4L * own.width(), state.length);
+          long numbers = to + 4L * (own.width() + own.state());
+          long before = from + 4L * (saved.width() + saved.state());
+          for (int m = 0; m < own.metadata(); m++) {
+            boolean keeps = m > 0 && m < kept;
+            Memory.setInt(numbers + 4L * m, keeps ? Memory.getInt(before + 4L * m) : metadata[m]);
+          }
+        }
+        return count;
+      });
+      long most = table.config().rows().maxRows();
+      if (table.size() > most) {
+        throw new DataException(
+            "%s: got %d rows to begin with, expected %d at most; allow more rows, or begin without them"
+                .formatted(paths.getLast(), table.size(), most));
+      }
+      return true;
     } catch (IllegalArgumentException e) {
       throw new DataException(paths.getLast() + ": " + e.getMessage(), e);
     }

@@ -6,6 +6,7 @@ import dev.tern.tensor.Variable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -53,13 +54,37 @@ public final class VariablesFile {
               "%s: got %s of shape %s, expected %s; the checkpoint is of another model"
                   .formatted(path, variable.name(), entry.shape(), variable.shape()));
         }
-        float[] values = new float[variable.shape().elements()];
-        ByteBuffer bytes = bytes(values.length);
-        file.read(variable.name(), 0, bytes);
-        bytes.flip().asFloatBuffer().get(values);
-        variable.set(values);
+        read(file, variable);
       }
     }
+  }
+
+  /** Reads those of {@code variables} that the file has in their shape; returns the others. */
+  public static List<Variable> readSome(Path path, List<Variable> variables) {
+    List<Variable> others = new ArrayList<>();
+    try (SafeTensors file = SafeTensors.open(path)) {
+      for (Variable variable : variables) {
+        boolean fits =
+            file.names().contains(variable.name())
+                && file.entry(variable.name())
+                    .shape()
+                    .equals(Arrays.stream(sizes(variable)).boxed().toList());
+        if (fits) {
+          read(file, variable);
+        } else {
+          others.add(variable);
+        }
+      }
+    }
+    return others;
+  }
+
+  private static void read(SafeTensors file, Variable variable) {
+    float[] values = new float[variable.shape().elements()];
+    ByteBuffer bytes = bytes(values.length);
+    file.read(variable.name(), 0, bytes);
+    bytes.flip().asFloatBuffer().get(values);
+    variable.set(values);
   }
 
   private static ByteBuffer bytes(int floats) {

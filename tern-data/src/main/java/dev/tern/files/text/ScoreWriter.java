@@ -10,26 +10,27 @@ import java.util.List;
 
 /**
  * Writes scores as CSV: a line of names, then for each row the texts that were kept of it and its
- * score, in the fewest digits that read back to the same float. Texts stand as they were read, in
+ * scores, in the fewest digits that read back to the same float. Texts stand as they were read, in
  * quotes where they were or must be.
  */
 public final class ScoreWriter implements AutoCloseable {
-  /** The name of the column of scores, the last. */
+  /** The name of the column of scores where there is one, the last. */
   public static final String SCORE = "prediction";
 
   private final TextOutput out;
   private final RecordBuffer text;
   private final char delimiter;
+  private final int scoresOfRow;
 
-  private ScoreWriter(TextOutput out, char delimiter, List<String> columns) {
+  private ScoreWriter(TextOutput out, char delimiter, List<String> columns, List<String> scores) {
     this.out = out;
     this.delimiter = delimiter;
     text = out.text();
-    for (String column : columns) {
-      byte[] name = column.getBytes(StandardCharsets.UTF_8);
-      put(name, 0, name.length, !column.equals(column.strip()));
+    scoresOfRow = scores.size();
+    columns.forEach(column -> name(column, true));
+    for (int k = 0; k < scoresOfRow; k++) {
+      name(scores.get(k), k < scoresOfRow - 1);
     }
-    text.putAscii(SCORE);
     out.endLine();
   }
 
@@ -39,32 +40,54 @@ public final class ScoreWriter implements AutoCloseable {
    *
    * @param delimiter between fields
    * @param columns names of the kept columns; may be empty
+   * @param scores names of the columns of scores, at least one
    */
-  public static ScoreWriter create(Path file, char delimiter, List<String> columns) {
-    requireNone(columns);
-    return new ScoreWriter(TextOutput.create(file), delimiter, columns);
+  public static ScoreWriter create(
+      Path file, char delimiter, List<String> columns, List<String> scores) {
+    requireDistinct(columns, scores);
+    return new ScoreWriter(TextOutput.create(file), delimiter, columns, scores);
   }
 
   /** Starts to write to a stream, which is flushed by {@link #finish} and never closed. */
-  public static ScoreWriter to(OutputStream stream, char delimiter, List<String> columns) {
-    requireNone(columns);
-    return new ScoreWriter(TextOutput.to(stream), delimiter, columns);
+  public static ScoreWriter to(
+      OutputStream stream, char delimiter, List<String> columns, List<String> scores) {
+    requireDistinct(columns, scores);
+    return new ScoreWriter(TextOutput.to(stream), delimiter, columns, scores);
   }
 
-  private static void requireNone(List<String> columns) {
-    if (columns.contains(SCORE)) {
-      throw new IllegalArgumentException(
-          "scores: got the column %s to keep, which is the name of the scores; rename it in the data"
-              .formatted(SCORE));
+  private static void requireDistinct(List<String> columns, List<String> scores) {
+    for (String score : scores) {
+      if (columns.contains(score)) {
+        throw new IllegalArgumentException(
+            "scores: got the column %s to keep, which is the name of the scores; rename it in the data"
+                .formatted(score));
+      }
     }
   }
 
-  /** Writes a row for each of the first {@code count} scores, of which no texts are kept. */
-  public void write(float[] scores, int count) {
-    for (int row = 0; row < count; row++) {
-      text.putNumber(scores[row]);
-      out.endLine();
+  private void name(String column, boolean more) {
+    byte[] name = column.getBytes(StandardCharsets.UTF_8);
+    put(name, 0, name.length, !column.equals(column.strip()));
+    if (more) {
+      text.putByte(delimiter);
     }
+  }
+
+  /** Writes {@code rows} rows, of which no texts are kept; scores of a row lie side by side. */
+  public void write(float[] scores, int rows) {
+    for (int row = 0; row < rows; row++) {
+      putScores(scores, row);
+    }
+  }
+
+  private void putScores(float[] scores, int row) {
+    for (int k = 0; k < scoresOfRow; k++) {
+      if (k > 0) {
+        text.putByte(delimiter);
+      }
+      text.putNumber(scores[row * scoresOfRow + k]);
+    }
+    out.endLine();
   }
 
   /** Writes a row for each row of {@code kept}, with the scores of the same rows. */
@@ -73,13 +96,13 @@ public final class ScoreWriter implements AutoCloseable {
     for (int row = 0; row < kept.rows(); row++) {
       for (int c = 0; c < columns; c++) {
         put(kept.bytes(), kept.start(row, c), kept.end(row, c), kept.isQuoted(row, c));
+        text.putByte(delimiter);
       }
-      text.putNumber(scores[row]);
-      out.endLine();
+      putScores(scores, row);
     }
   }
 
-  /** Puts a text and the delimiter behind it. */
+  /** Puts a text, in quotes where it needs them. */
   private void put(byte[] bytes, int from, int to, boolean quoted) {
     if (!quoted && isPlain(bytes, from, to)) {
       text.putBytes(bytes, from, to);
@@ -95,7 +118,6 @@ public final class ScoreWriter implements AutoCloseable {
       text.putBytes(bytes, start, to);
       text.putByte('"');
     }
-    text.putByte(delimiter);
   }
 
   private boolean isPlain(byte[] bytes, int from, int to) {

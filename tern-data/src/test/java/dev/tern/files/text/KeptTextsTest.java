@@ -42,7 +42,7 @@ final class KeptTextsTest {
       List<Path> files, CsvOptions options, KeptTexts kept, OutputStream out) {
     List<List<String>> rows = new ArrayList<>();
     try (DataReader reader = CsvReader.open(files, options, COLUMNS, ReadPolicy.STRICT, kept);
-        ScoreWriter writer = ScoreWriter.to(out, ',', kept.columns())) {
+        ScoreWriter writer = ScoreWriter.to(out, ',', kept.columns(), List.of(ScoreWriter.SCORE))) {
       for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
         try (Batch batch = next.get()) {
           assertThat(kept.rows()).isEqualTo(batch.size());
@@ -182,8 +182,12 @@ final class KeptTextsTest {
     assertThatThrownBy(() -> new KeptTexts(List.of("a", "a")))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new KeptTexts(List.of())).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(
-            () -> ScoreWriter.to(OutputStream.nullOutputStream(), ',', List.of("prediction")))
+    assertThatThrownBy(() ->
+            ScoreWriter.to(
+                OutputStream.nullOutputStream(),
+                ',',
+                List.of("prediction"),
+                List.of(ScoreWriter.SCORE)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("the name of the scores");
   }
@@ -197,7 +201,7 @@ final class KeptTextsTest {
             throw new IOException("Broken pipe");
           }
         };
-    ScoreWriter writer = ScoreWriter.to(broken, ',', List.of());
+    ScoreWriter writer = ScoreWriter.to(broken, ',', List.of(), List.of(ScoreWriter.SCORE));
     assertThatThrownBy(writer::finish)
         .isInstanceOf(DataException.class)
         .hasMessageContaining("output: got an error writing (Broken pipe)");

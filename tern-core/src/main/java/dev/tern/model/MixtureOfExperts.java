@@ -1,0 +1,71 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.Linear;
+import dev.tern.nn.Mlp;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Several tasks over experts that all share, each task with a gate of its own (Ma et al., "Modeling
+ * Task Relationships in Multi-task Learning with Multi-gate Mixture-of-Experts", KDD 2018):
+ *
+ * <pre>
+ * y_k = tower_k(g_k1 f_1(x) + ... + g_kE f_E(x)),   g_k = softmax(gate_k(x))
+ * </pre>
+ *
+ * <p>For example, with outputs {@code (1, 0)} and {@code (0, 1)} of two experts and a gate of
+ * {@code (0.25, 0.75)}, the tower reads {@code (0.25, 0.75)}. In the paper a gate has no hidden
+ * layers and no bias.
+ */
+final class MixtureOfExperts implements Model {
+  /** The gate of a task: hidden layers, and a number for each expert. */
+  private record Gate(Mlp hidden, Linear out) {}
+
+  private final TaskTowers.Sizes sizes;
+  private final List<Mlp> experts = new ArrayList<>();
+  private final List<Gate> gates = new ArrayList<>();
+  private final TaskTowers towers;
+
+  MixtureOfExperts(TaskTowers.Sizes sizes, Schema schema, Parameters parameters) {
+    this.sizes = sizes;
+    int tasks = sizes.tasks().size();
+    int flat = sizes.flat(schema);
+    int count = sizes.towers().experts();
+    for (int e = 0; e < count; e++) {
+      experts.add(new Mlp(parameters, "expert." + e, flat, sizes.hidden(), sizes.style()));
+    }
+    for (int k = 0; k < tasks; k++) {
+      String name = "gate." + k;
+      Mlp hidden = new Mlp(parameters, name, flat, sizes.towers().gate(), sizes.style());
+      Linear out = new Linear(parameters, name + ".out", hidden.outputs(), count, false);
+      gates.add(new Gate(hidden, out));
+    }
+    int mixed = experts.getFirst().outputs();
+    towers = new TaskTowers(sizes, mixed, parameters);
+  }
+
+  @Override
+  public int embeddingWidth() {
+    return sizes.embedding();
+  }
+
+  @Override
+  public Tensor logits(Features x) {
+    Tensor flat = x.flat(x.embedded());
+    List<Tensor> outputs = experts.stream().map(expert -> expert.apply(flat, x.pass())).toList();
+    return towers.logits(task -> mixed(gates.get(task), flat, outputs, x), x.pass());
+  }
+
+  /** The mean of the experts' outputs by a gate's weights, {@code [B, H]}. */
+  private static Tensor mixed(Gate gate, Tensor flat, List<Tensor> outputs, Features x) {
+    Tensor weights = gate.out().apply(gate.hidden().apply(flat, x.pass())).softmax(1);
+    Tensor sum = outputs.getFirst().mul(weights.slice(1, 0, 1));
+    for (int e = 1; e < outputs.size(); e++) {
+      sum = sum.add(outputs.get(e).mul(weights.slice(1, e, e + 1)));
+    }
+    return sum;
+  }
+}

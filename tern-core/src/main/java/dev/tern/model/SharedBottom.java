@@ -1,0 +1,34 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.Mlp;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Tensor;
+
+/**
+ * Several tasks over hidden layers that all share (Caruana, "Multitask Learning", Machine Learning
+ * 28, 1997): {@code y_k = tower_k(bottom(x))}.
+ */
+final class SharedBottom implements Model {
+  private final TaskTowers.Sizes sizes;
+  private final Mlp bottom;
+  private final TaskTowers towers;
+
+  SharedBottom(TaskTowers.Sizes sizes, Schema schema, Parameters parameters) {
+    this.sizes = sizes;
+    int flat = sizes.flat(schema);
+    bottom = new Mlp(parameters, "bottom", flat, sizes.hidden(), sizes.style());
+    towers = new TaskTowers(sizes, bottom.outputs(), parameters);
+  }
+
+  @Override
+  public int embeddingWidth() {
+    return sizes.embedding();
+  }
+
+  @Override
+  public Tensor logits(Features x) {
+    Tensor shared = bottom.apply(x.flat(x.embedded()), x.pass());
+    return towers.logits(task -> shared, x.pass());
+  }
+}

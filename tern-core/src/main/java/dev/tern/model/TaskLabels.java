@@ -1,0 +1,89 @@
+package dev.tern.model;
+
+import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The tasks of a model over rows of a schema: which label each one predicts, and which rows count
+ * for it. Column {@code k} of the model's logits is of task {@code k}.
+ */
+public final class TaskLabels {
+  private static final int NONE = -1;
+
+  private final List<Task> tasks;
+  private final int width;
+  private final int[] labels;
+  private final int[] within;
+
+  private TaskLabels(Schema schema, List<Task> tasks) {
+    this.tasks = tasks;
+    width = schema.labelDim();
+    labels = tasks.stream().mapToInt(task -> index(schema, task, task.label())).toArray();
+    within =
+        tasks.stream()
+            .mapToInt(task -> task.within().map(name -> index(schema, task, name)).orElse(NONE))
+            .toArray();
+  }
+
+  /**
+   * The tasks {@code named}; none in rows to be scored that have no labels.
+   *
+   * @throws IllegalArgumentException if two tasks have one label, or a task names a label that the
+   *     schema does not have
+   */
+  public static TaskLabels of(Schema schema, List<Task> named) {
+    Set<String> seen = new HashSet<>();
+    for (Task task : named) {
+      if (!seen.add(task.label())) {
+        throw new IllegalArgumentException(
+            "tasks: got the label %s twice, expected one task for each label"
+                .formatted(task.label()));
+      }
+    }
+    return new TaskLabels(schema, named.isEmpty() ? List.of(Task.of("")) : List.copyOf(named));
+  }
+
+  private static int index(Schema schema, Task task, String name) {
+    if (schema.labelDim() == 0) {
+      return NONE;
+    }
+    int index = schema.labels().indexOf(name);
+    if (index < 0) {
+      throw new IllegalArgumentException(
+          "task %s: got the label %s, expected one of %s; read it with the rows"
+              .formatted(task.label(), name, schema.labels()));
+    }
+    return index;
+  }
+
+  /** The tasks, in the order of the model's logits. */
+  public List<Task> tasks() {
+    return tasks;
+  }
+
+  /** Logits of each row. */
+  public int count() {
+    return tasks.size();
+  }
+
+  /** Whether the loss is the mean over all rows of one task. */
+  public boolean isPlain() {
+    return tasks.size() == 1 && within[0] == NONE && tasks.getFirst().weight() == 1;
+  }
+
+  /**
+   * Whether a row counts for a task: all do, or those where the label that the task names is 1. A
+   * row without that label does not count.
+   */
+  public boolean counts(Batch batch, int row, int task) {
+    return within[task] == NONE || batch.labels()[row * width + within[task]] == 1;
+  }
+
+  /** The label of a row, 0 or 1 in rows that count, or NaN where it is missing. */
+  public float label(Batch batch, int row, int task) {
+    return batch.labels()[row * width + labels[task]];
+  }
+}
