@@ -18,6 +18,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
@@ -188,13 +189,13 @@ final class PredictOutputTest {
   }
 
   private Path pipe(byte[] content) throws IOException, InterruptedException {
-    Path pipe = temp.resolve("pipe");
-    Files.deleteIfExists(pipe);
+    // One of its own for each call: a writer may come late, when its reader has given up.
+    Path pipe = Files.createTempDirectory(temp, "p").resolve("pipe");
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     Thread.ofPlatform()
         .daemon()
         .start(() -> {
-          try (OutputStream to = Files.newOutputStream(pipe)) {
+          try (OutputStream to = Files.newOutputStream(pipe, StandardOpenOption.WRITE)) {
             to.write(content);
           } catch (IOException _) {
             // Nobody reads to the end.
