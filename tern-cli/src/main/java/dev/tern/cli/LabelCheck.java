@@ -116,10 +116,9 @@ record LabelCheck(DataConfig config, DataSource source) {
   /**
    * Refuses no evaluation rows, and warns where all have one label.
    *
-   * @param stopsEarly whether the run ends by what these rows say of the first label: then it is
-   *     refused where it is the same in all
+   * @param decisive the label whose AUC may end the run: it is refused where it is the same in all
    */
-  void evaluation(Progress progress, boolean stopsEarly) {
+  void evaluation(Progress progress, OptionalInt decisive) {
     Optional<DataReader> eval = source.eval();
     try {
       Optional<Seen> seen = eval.map(Seen::of);
@@ -127,8 +126,8 @@ record LabelCheck(DataConfig config, DataSource source) {
         throw DataSource.withoutRows(config.eval());
       }
       Optional<String> fault = seen.flatMap(this::oneSided);
-      boolean isFirst = seen.isPresent() && seen.get().oneSided().orElse(1) == 0;
-      if (fault.isPresent() && stopsEarly && isFirst) {
+      boolean decides = seen.isPresent() && seen.get().oneSided().equals(decisive);
+      if (fault.isPresent() && decides) {
         throw new ConfigException("train.early_stop: " + fault.get());
       }
       fault.ifPresent(text -> progress.note("warning: " + text));

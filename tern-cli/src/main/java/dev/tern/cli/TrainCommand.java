@@ -6,6 +6,7 @@ import dev.tern.cli.run.Format;
 import dev.tern.cli.run.MetricsLine;
 import dev.tern.cli.run.RunFolder;
 import dev.tern.embedding.config.TableStatistics;
+import dev.tern.train.Monitor;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -110,7 +111,8 @@ final class TrainCommand implements Callable<Integer> {
                     + ", log loss "
                     + Format.fixed(best.loss(), 4)
                     + " at step "
-                    + Format.whole(best.step())));
+                    + Format.whole(best.step())
+                    + by(config.train().options().monitor())));
     outcome.best().map(MetricsLine::tasks).orElse(List.of()).stream()
         .skip(1)
         .forEach(task ->
@@ -134,6 +136,11 @@ final class TrainCommand implements Callable<Integer> {
     }
     out.println("report " + Format.path(config.run().dir().resolve("report.html")));
     out.flush();
+  }
+
+  /** Says by which figure the best is the best, where that is not the usual one. */
+  private static String by(Monitor monitor) {
+    return monitor.equals(Monitor.AUC) ? "" : ", the best by " + monitor;
   }
 
   /** Counts of ids without a row and of rows that went, if some table does not keep all rows. */

@@ -60,6 +60,17 @@ final class TrainNotes {
     }
   }
 
+  /** Says why a run ended before its last epoch. */
+  void early(Trainer trainer) {
+    progress.note(
+        "stopped early at step %s: no %s in %s evaluations was better than that at step %s"
+            .formatted(
+                Format.whole(trainer.step()),
+                train.options().monitor(),
+                Format.whole(train.options().earlyStop()),
+                Format.whole(trainer.bestStep())));
+  }
+
   /** Says that a resumed run took no step. */
   void nothing(long step) {
     int epochs = train.options().epochs();

@@ -21,6 +21,7 @@ import dev.tern.embedding.config.TableStatistics;
 import dev.tern.files.Optimum;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
+import dev.tern.train.Monitor;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TaskMetrics;
 import dev.tern.train.TrainOptions;
@@ -33,6 +34,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 
@@ -116,7 +118,7 @@ final class TrainRun {
       requireEvaluations();
     }
     LabelCheck labels = new LabelCheck(config.data(), DataSource.of(config.data()));
-    labels.evaluation(progress, !resumed && config.train().options().earlyStop() > 0);
+    labels.evaluation(progress, resumed ? OptionalInt.empty() : stopsEarly());
     Optional<Optimum> reachable = source.optimum();
     boolean stopped;
     List<MetricsLine> lines;
@@ -128,7 +130,7 @@ final class TrainRun {
       if (folder.evaluatesAnew()) {
         trainer.forgetBest();
         progress.note(
-            "the evaluation files are others than before: the best AUC begins anew with the first"
+            "the evaluation files are others than before: the best begins anew with the first"
                 + " evaluation");
       }
       found = begin(trainer, resumed);
@@ -142,6 +144,9 @@ final class TrainRun {
         lines = List.copyOf(log.lines());
         best = best(trainer, lines);
         record.ifPresent(trainer::record);
+        if (trainer.hasStoppedEarly()) {
+          notes.early(trainer);
+        }
       }
     } catch (RuntimeException | Error e) {
       if (!Checkpoint.existsAt(folder.checkpoints())) {
@@ -164,14 +169,20 @@ final class TrainRun {
         best, reachable, stopped, lines.isEmpty() ? List.of() : lines.getLast().tables());
   }
 
-  /** The evaluation of the trainer's best AUC, which is of the files that it evaluates on now. */
+  /** The trainer's best evaluation, which is of the files that it evaluates on now. */
   private static Optional<MetricsLine> best(Trainer trainer, List<MetricsLine> lines) {
     return lines.stream()
-        .filter(line ->
-            line.split() == MetricsLine.Split.EVAL
-                && !Double.isNaN(line.auc())
-                && line.step() == trainer.bestStep())
+        .filter(line -> line.split() == MetricsLine.Split.EVAL && line.step() == trainer.bestStep())
         .reduce((first, last) -> last);
+  }
+
+  /** The number of the label whose AUC ends the run early, if that may happen. */
+  private OptionalInt stopsEarly() {
+    TrainOptions options = config.train().options();
+    Monitor monitor = options.monitor();
+    return options.earlyStop() == 0 || monitor.figure() != Monitor.Figure.AUC
+        ? OptionalInt.empty()
+        : OptionalInt.of(Math.max(0, config.data().labels().indexOf(monitor.task())));
   }
 
   /** Refuses to wait for an evaluation that never comes. */

@@ -107,6 +107,7 @@ final class TasksCommandTest {
         "model.type=esmm|data.labels.within: got click, expected none, as esmm predicts",
         "data.label.column=click|data.label.column: got the column click beside data.labels",
         "data.labels[0].columns=|data.labels.columns: got no columns, expected at least one",
+        "train.monitor_task=clicks|train.monitor_task: got clicks, expected one of the labels",
         "data.labels[1].within=clicks|data.labels.within: got clicks, expected another of the"
             + " labels",
         "data.labels[1].columns=age|got the column age, which data.labels.columns has too",
@@ -148,6 +149,35 @@ final class TasksCommandTest {
     Result result = tern("train", config.toString(), "--set", "model.type=esmm");
     assertThat(result.code()).isEqualTo(2);
     assertThat(result.err()).contains("got 1 label for the model esmm, expected two");
+  }
+
+  @Test
+  void anotherFigureOfAnotherTaskMayDecide() throws IOException {
+    Result result =
+        tern(
+            "train",
+            config.toString(),
+            "--set",
+            "train.monitor=log_loss",
+            "--set",
+            "train.monitor_task=buy",
+            "--set",
+            "train.epochs=60",
+            "--set",
+            "train.early_stop=2",
+            "--set",
+            "train.optimizer.lr=0.2");
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.out()).contains(", the best by log loss of buy");
+    assertThat(result.err()).contains("no log loss of buy in 2 evaluations was better than that");
+    List<MetricsLine> evaluations =
+        MetricsLog.read(folder.resolve("run/metrics.jsonl")).stream()
+            .filter(line -> line.split() == MetricsLine.Split.EVAL)
+            .toList();
+    double least =
+        evaluations.stream().mapToDouble(line -> line.tasks().get(1).loss()).min().orElseThrow();
+    MetricsLine best = evaluations.get(evaluations.size() - 3);
+    assertThat(best.tasks().get(1).loss()).isEqualTo(least);
   }
 
   @Test

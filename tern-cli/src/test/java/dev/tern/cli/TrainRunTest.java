@@ -17,6 +17,7 @@ import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.tensor.Device;
+import dev.tern.train.Monitor;
 import dev.tern.train.TrainOptions;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -324,6 +325,12 @@ final class TrainRunTest {
         setting(
             "train.delta.seconds", "1.5", t -> t.options.deltas().time(), Duration.ofMillis(1500)),
         setting("train.delta.most", "44", t -> t.options.deltas().most(), 44),
+        setting(
+            "train.monitor",
+            "log_loss",
+            t -> t.options.monitor(),
+            Monitor.of(Monitor.Figure.LOG_LOSS)),
+        setting("train.monitor_task", "label", t -> t.options.monitor().task(), "label"),
         setting("train.early_stop", "6", t -> t.options.earlyStop(), 6),
         setting("train.log_every", "45", t -> t.options.reportEvery(), 45L));
   }

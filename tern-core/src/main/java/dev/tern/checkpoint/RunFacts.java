@@ -8,11 +8,18 @@ import dev.tern.model.Network;
 import dev.tern.model.Task;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What a manifest says about the run that wrote it: model, settings and state, as JSON. */
 final class RunFacts {
   /** The width of the first part of rows, if it has an optimizer of its own; else absent. */
   static final String FIRST_WIDTH = "firstPartWidth";
+
+  /** The best value of the figure that decides, whichever it is. */
+  private static final String BEST = "bestAuc";
+
+  /** The figure that decides; absent for the AUC of the first task. */
+  private static final String MONITOR = "monitor";
 
   /** The tasks of the model; absent where they are all labels of the rows. */
   private static final String TASKS = "tasks";
@@ -32,6 +39,9 @@ final class RunFacts {
       facts.put(TASKS, ModelJson.tasks(tasks));
     }
     told(options).fields().forEach(facts::put);
+    if (!options.monitored().isEmpty()) {
+      facts.put(MONITOR, options.monitored());
+    }
     if (options.tables().firstPart().isPresent()) {
       facts.put(FIRST_WIDTH, network.model().embeddingParts().getFirst());
     }
@@ -41,14 +51,22 @@ final class RunFacts {
             .put("step", state.step())
             .put("epoch", state.epoch())
             .put("rows", state.rows())
-            .put("bestAuc", Double.toString(state.bestAuc()))
+            .put(BEST, Double.toString(state.best()))
             .put("bestStep", state.bestStep())
             .put("stale", state.stale()));
   }
 
-  /** The tasks that a checkpoint of rows of {@code schema} says. */
-  private static Json tasks(Json.Obj facts, Schema schema) {
-    return facts.has(TASKS) ? facts.get(TASKS) : ModelJson.tasks(Task.ofLabels(schema));
+  /** What a checkpoint of rows of {@code schema} says; what it leaves out is the default. */
+  private static @Nullable Json saved(Json.Obj facts, String name, Schema schema) {
+    Json told = facts.fields().get(name);
+    if (told != null) {
+      return told;
+    }
+    return switch (name) {
+      case TASKS -> ModelJson.tasks(Task.ofLabels(schema));
+      case MONITOR -> new Json.Str("");
+      default -> null;
+    };
   }
 
   /** Throws if {@code factory} gives its logits other labels than the model of {@code facts}. */
@@ -74,7 +92,7 @@ final class RunFacts {
         state.integer("step"),
         (int) state.integer("epoch"),
         state.integer("rows"),
-        Double.parseDouble(state.text("bestAuc")),
+        Double.parseDouble(state.text(BEST)),
         state.integer("bestStep"),
         (int) state.integer("stale"));
   }
@@ -102,14 +120,14 @@ final class RunFacts {
       Json.Obj facts, Path folder, Model.Factory factory, Schema schema, RunSettings options) {
     Json.Obj given = told(options);
     given.put(TASKS, ModelJson.tasks(factory.tasks(schema)));
+    given.put(MONITOR, options.monitored());
     if (factory instanceof ModelConfig config) {
       given.put("modelConfig", ModelJson.write(config));
     }
     given
         .fields()
         .forEach((name, value) -> {
-          Json told = name.equals(TASKS) ? tasks(facts, schema) : facts.fields().get(name);
-          String saved = String.valueOf(told);
+          String saved = String.valueOf(saved(facts, name, schema));
           if (!saved.equals(value.toString())) {
             throw new IllegalArgumentException(
                 "resume: got %s %s, expected %s as in %s; give the options of the run, or start a new one"

@@ -30,6 +30,9 @@ public interface RunSettings {
   /** Rows of a batch. */
   int batch();
 
+  /** The figure that decides which checkpoint is the best; empty for the AUC of the first task. */
+  String monitored();
+
   /** Rows of a block that is shuffled; 0 for none. */
   int shuffleRows();
 }

@@ -7,25 +7,30 @@ package dev.tern.checkpoint;
  * @param step steps done
  * @param epoch current epoch, from 0
  * @param rows rows used in this epoch
- * @param bestAuc AUC of the best evaluation so far; NaN before the first
+ * @param best the figure that decides, such as the AUC, in the best evaluation so far; NaN before
+ *     the first
  * @param bestStep step of that evaluation
  * @param stale evaluations since the best one
  */
-public record RunState(long step, int epoch, long rows, double bestAuc, long bestStep, int stale) {
+public record RunState(long step, int epoch, long rows, double best, long bestStep, int stale) {
   public static final RunState START = new RunState(0, 0, 0, Double.NaN, 0, 0);
 
   public RunState afterBatch(int size) {
-    return new RunState(step + 1, epoch, rows + size, bestAuc, bestStep, stale);
+    return new RunState(step + 1, epoch, rows + size, best, bestStep, stale);
   }
 
   public RunState nextEpoch() {
-    return new RunState(step, epoch + 1, 0, bestAuc, bestStep, stale);
+    return new RunState(step, epoch + 1, 0, best, bestStep, stale);
   }
 
-  public RunState evaluated(double auc) {
-    return !Double.isNaN(auc) && !(auc <= bestAuc)
-        ? new RunState(step, epoch, rows, auc, step, 0)
-        : new RunState(step, epoch, rows, bestAuc, bestStep, stale + 1);
+  /** After an evaluation that is the best one so far; {@code value} is the figure that decides. */
+  public RunState bestAt(double value) {
+    return new RunState(step, epoch, rows, value, step, 0);
+  }
+
+  /** After an evaluation that is not the best. */
+  public RunState notBest() {
+    return new RunState(step, epoch, rows, best, bestStep, stale + 1);
   }
 
   /** This position as if there had been no evaluation. */

@@ -44,8 +44,7 @@ record FitLoop(
   }
 
   private boolean isDone() {
-    return trainer.isStopping()
-        || options.earlyStop() > 0 && trainer.state().stale() >= options.earlyStop();
+    return trainer.isStopping() || trainer.hasStoppedEarly();
   }
 
   private void afterStep() {
@@ -91,11 +90,16 @@ record FitLoop(
     long start = System.nanoTime();
     ColumnCounts columns = new ColumnCounts(trainer.encoder());
     List<TaskMetrics.Result> results = trainer.evaluate(rows, columns);
-    RunState state = trainer.state().evaluated(results.getFirst().metrics().auc());
+    Monitor monitor = options.monitor();
+    int task = monitor.index(trainer.network().tasks().tasks());
+    double value = monitor.value(results.get(task).metrics());
+    RunState before = trainer.state();
+    boolean isBest = monitor.isBetter(value, before.best());
+    RunState state = isBest ? before.bestAt(value) : before.notBest();
     trainer.goTo(state);
     long nanos = System.nanoTime() - start;
     reporter.reportEvaluation(state, results, columns, nanos);
-    if (state.stale() == 0) {
+    if (isBest) {
       checkpoints.ifPresent(folder -> folder.writeBest(state));
     }
   }

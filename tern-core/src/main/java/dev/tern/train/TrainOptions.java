@@ -34,6 +34,7 @@ public final class TrainOptions implements RunSettings, Cloneable {
   private LearningRate schedule;
   private long seed = 1;
   private long evaluateEvery;
+  private Monitor monitor = Monitor.AUC;
   private int earlyStop;
   private float weightDecay;
   private float clipNorm;
@@ -158,7 +159,15 @@ public final class TrainOptions implements RunSettings, Cloneable {
     return with(copy -> copy.evaluateEvery = steps);
   }
 
-  /** Stop after {@code evaluations} in a row without a better AUC; 0 never stops early. */
+  /** Decides which checkpoint is the best, and when training stops early. AUC by default. */
+  public TrainOptions monitor(Monitor value) {
+    return with(copy -> copy.monitor = value);
+  }
+
+  /**
+   * Stop after {@code evaluations} in a row of which none is better by {@link #monitor}; 0 never
+   * stops early.
+   */
   public TrainOptions earlyStop(int evaluations) {
     require(evaluations >= 0, "earlyStop", evaluations, "0 (never) or more");
     return with(copy -> copy.earlyStop = evaluations);
@@ -274,6 +283,15 @@ public final class TrainOptions implements RunSettings, Cloneable {
 
   public long evaluateEvery() {
     return evaluateEvery;
+  }
+
+  public Monitor monitor() {
+    return monitor;
+  }
+
+  @Override
+  public String monitored() {
+    return monitor.equals(Monitor.AUC) ? "" : monitor.toString();
   }
 
   public int earlyStop() {

@@ -81,6 +81,7 @@ public final class Trainer implements AutoCloseable {
     network =
         Network.create(device, encoder.schema(), factory, tables, options.tier(), options.seed());
     optimizer = new DenseOptimizer(device, options, network.parameters());
+    options.monitor().index(network.tasks().tasks()); // A task of this name is there.
     lookup = network.newLookup();
     writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
@@ -486,18 +487,23 @@ public final class Trainer implements AutoCloseable {
     return state.rows();
   }
 
-  /** Best AUC of the first task in the evaluations so far; NaN before the first. */
-  public double bestAuc() {
-    return state.bestAuc();
+  /** The best value of {@link TrainOptions#monitor} in evaluations so far; NaN before the first. */
+  public double best() {
+    return state.best();
   }
 
-  /** The step of the evaluation with the best AUC; 0 before the first. */
+  /** Whether the run ended as no evaluation was better for long: {@link TrainOptions#earlyStop}. */
+  public boolean hasStoppedEarly() {
+    return options.earlyStop() > 0 && state.stale() >= options.earlyStop();
+  }
+
+  /** The step of the best evaluation; 0 before the first. */
   public long bestStep() {
     return state.bestStep();
   }
 
   /**
-   * Lets the best AUC begin anew, as before the first evaluation: for a run that goes on and is
+   * Lets the best evaluation begin anew, as before the first one: for a run that goes on and is
    * evaluated on other rows. Checkpoint {@code best} stays until the next evaluation, which is the
    * best, replaces it.
    */

@@ -110,7 +110,7 @@ final class TasksTest {
       assertThat(last.get(1).metrics().rows()).isEqualTo(2000);
       assertThat(last.get(1).metrics().calibration()).isCloseTo(1, within(0.15));
       assertThat(reports.getLast().metrics()).isEqualTo(last.getFirst().metrics());
-      assertThat(trainer.bestAuc())
+      assertThat(trainer.best())
           .isEqualTo(
               reports.stream()
                   .filter(r -> r.split() == Progress.Split.EVAL)

@@ -53,7 +53,7 @@ final class TrainerTest {
             Trainer.create(device, PlantedRuns.encoder(TRAIN), small(type), options())) {
       List<Progress> reports = new ArrayList<>();
       trainer.fit(train(), Optional.of(Readers.inMemory(TEST)), reports::add);
-      assertThat(trainer.bestAuc()).isGreaterThan(0.73);
+      assertThat(trainer.best()).isGreaterThan(0.73);
       List<Progress> training =
           reports.stream().filter(r -> r.split() == Progress.Split.TRAIN).toList();
       assertThat(training.getLast().metrics().logLoss())
@@ -314,7 +314,7 @@ final class TrainerTest {
         }
         metrics.addLogits(logits, TEST.labels(), scores.length);
         assertThat(metrics.result().auc())
-            .isCloseTo(trainer.bestAuc(), org.assertj.core.data.Offset.offset(1e-4));
+            .isCloseTo(trainer.best(), org.assertj.core.data.Offset.offset(1e-4));
       }
       assertThat(best.step()).isLessThan(trainer.step());
       assertThat(trainer.step() % 47).as("within an epoch").isNotZero();

@@ -213,6 +213,16 @@ final class Checks {
               + "; change them, or take another model.type: "
               + String.join(" or ", ModelKeys.TOWERED));
     }
+    String monitored = s.get(TrainKeys.MONITOR_TASK);
+    if (!monitored.isEmpty() && !labels.contains(monitored)) {
+      throw new ConfigException(
+          s.where(TrainKeys.MONITOR_TASK.path())
+              + ": train.monitor_task: got "
+              + monitored
+              + ", expected one of the labels "
+              + Shown.list(labels)
+              + "; name one, or none for the first");
+    }
     for (Settings.Group group : s.all("data.labels")) {
       String within = group.get(DataKeys.WITHIN);
       boolean fits = labels.contains(within) && !group.get(DataKeys.LABELS).contains(within);

@@ -5,10 +5,12 @@ import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import dev.tern.train.Monitor;
 import dev.tern.train.TrainOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 
 /** The keys of the section {@code train}, and how they become the engine's options. */
@@ -198,12 +200,26 @@ final class TrainKeys {
               "Checkpoints of changes that may follow a full one; also as soon as they are larger"
                   + " than it the next is full.")
           .mayChange();
+  static final Key<String> MONITOR =
+      KEYS.key(
+          "train.monitor",
+          Kind.Choice.of("auc", "log_loss", "normalized_entropy"),
+          "auc",
+          "The figure of evaluations that decides which checkpoint is the best, and when training"
+              + " stops early.");
+  static final Key<String> MONITOR_TASK =
+      KEYS.key(
+          "train.monitor_task",
+          new Kind.Text("the name of a label", true),
+          "",
+          "The label of data.labels whose figure it is; none for the first.");
   static final Key<Long> EARLY_STOP =
       KEYS.key(
               "train.early_stop",
               Kind.COUNT,
               0L,
-              "Evaluations without a better AUC after which training ends; 0 for never.")
+              "Evaluations that are no better by train.monitor after which training ends; 0 for"
+                  + " never.")
           .mayChange();
   static final Key<Long> LOG_EVERY =
       KEYS.key(
@@ -235,8 +251,14 @@ final class TrainKeys {
         .seed(s.get(SEED))
         .evaluateEvery(s.get(EVALUATE_EVERY).steps())
         .deltas(deltas(s))
+        .monitor(monitor(s))
         .earlyStop((int) Math.min(Integer.MAX_VALUE, s.get(EARLY_STOP)))
         .reportEvery(s.get(LOG_EVERY));
+  }
+
+  private static Monitor monitor(Settings s) {
+    return new Monitor(
+        Monitor.Figure.valueOf(s.get(MONITOR).toUpperCase(Locale.ROOT)), s.get(MONITOR_TASK));
   }
 
   private static TableOptions tables(Settings s) {
