@@ -354,7 +354,7 @@ final class DataSource {
     return fit(training, Optional.empty(), progress);
   }
 
-  /** As {@link #fit(DataReader, LongConsumer)}; encodings grow from those of {@code earlier}. */
+  /** Fits encodings that grow from the ones of {@code earlier}, if there is one. */
   FeatureEncoder fit(DataReader training, Optional<FeatureEncoder> earlier, LongConsumer progress) {
     Schema schema = training.schema();
     List<NumberEncoding> numbers = schema.dense().stream().map(this::numberEncoding).toList();
@@ -405,20 +405,7 @@ final class DataSource {
             .filter(g -> g.columns().contains(slot.name()))
             .findFirst()
             .or(() -> config.sparse().stream().filter(g -> g.columns().isEmpty()).findFirst());
-    return group.map(DataSource::encoding).orElseGet(IdEncoding::verbatim);
-  }
-
-  private static IdEncoding encoding(DataConfig.Sparse group) {
-    boolean text = group.text();
-    return switch (group.encode()) {
-      case "vocabulary" ->
-          new IdEncoding.Vocabulary(text, group.minCount(), IdEncoding.Vocabulary.MAX_SIZE);
-      case "hash" ->
-          group.buckets() > 0
-              ? new IdEncoding.Hashed(text, group.buckets())
-              : new IdEncoding.Verbatim(text);
-      default -> new IdEncoding.Verbatim(text);
-    };
+    return group.map(DataConfig.Sparse::encoding).orElseGet(IdEncoding::verbatim);
   }
 
   private DataReader libsvm(List<Path> files) {

@@ -47,7 +47,7 @@ record ScoreTarget(Path file) {
     }
   }
 
-  /** Begins to write, the kept {@code columns} first, then those of {@code scores}. */
+  /** Begins to write: the kept {@code columns} stand before {@code scores}. */
   ScoreWriter open(List<String> columns, List<String> scores) {
     return isStandard()
         ? ScoreWriter.to(new FileOutputStream(FileDescriptor.out), ',', columns, scores)

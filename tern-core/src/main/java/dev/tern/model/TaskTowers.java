@@ -57,7 +57,7 @@ final class TaskTowers {
     return joined(logits);
   }
 
-  /** Logits {@code [B, 1]} side by side; those of one task are {@code [B]}. */
+  /** Puts logits {@code [B, 1]} side by side; logits of one task become {@code [B]}. */
   static Tensor joined(List<Tensor> logits) {
     return logits.size() == 1 ? logits.getFirst().reshape(-1) : Tensor.concat(1, logits);
   }

@@ -15,7 +15,7 @@ final class SharedCall implements AutoCloseable {
   /** Fewest multiply-adds of a thread for which waking it pays: some 20 microseconds. */
   private static final long WORTH_SHARING = 1_000_000;
 
-  // Fewest rows of a thread: those of a tile of a product, or where looking ids up takes as long.
+  // Fewest rows of a thread: a tile of a product has 6; with 24, looking ids up takes as long.
   private static final int LEAST_ROWS = 6;
   private static final int MOST_ROWS = 24;
 

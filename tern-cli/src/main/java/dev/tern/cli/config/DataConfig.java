@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.data.encode.IdEncoding;
 import dev.tern.files.SparseColumn;
 import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.TextOptions;
@@ -148,6 +149,17 @@ public record DataConfig(
     public boolean text() {
       return values == SparseColumn.Values.TEXT;
     }
+
+    /** How the values become ids. */
+    public IdEncoding encoding() {
+      return switch (encode) {
+        case "vocabulary" ->
+            new IdEncoding.Vocabulary(text(), minCount, IdEncoding.Vocabulary.MAX_SIZE);
+        case "hash" ->
+            buckets > 0 ? new IdEncoding.Hashed(text(), buckets) : new IdEncoding.Verbatim(text());
+        default -> new IdEncoding.Verbatim(text());
+      };
+    }
   }
 
   /**
@@ -234,7 +246,7 @@ public record DataConfig(
         IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList());
   }
 
-  /** The columns of labels: those of the groups, or the one column. */
+  /** The columns of labels: the groups' columns, or else the one column. */
   static List<String> labels(Settings s) {
     List<String> several =
         s.all("data.labels").stream().flatMap(g -> g.get(DataKeys.LABELS).stream()).toList();

@@ -73,7 +73,7 @@ public record MetricsLine(
   }
 
   /**
-   * The figures of a task, as those of a line.
+   * The figures of one task; a line has the first task's.
    *
    * @param name of its label
    */

@@ -35,8 +35,8 @@ public final class FeatureEncoder {
   private final Schema schema;
   private final List<NumberEncoding> dense;
   private final List<IdEncoding> slots;
-  private final NumberFeature[] numbers;
-  private final Vocabulary[] vocabularies;
+  final NumberFeature[] numbers;
+  final Vocabulary[] vocabularies;
   private final Optional<TrainingFacts> training;
   private final Optional<Reading> reading;
   private final RawRow rawRow;
@@ -132,63 +132,12 @@ public final class FeatureEncoder {
       Map<String, String> tables,
       TextDictionary dictionary,
       LongConsumer progress) {
-    return fit(training, dense, slots, tables, dictionary, progress, learned());
-  }
-
-  private EncoderFit.Learned learned() {
-    return new EncoderFit.Learned() {
-      @Override
-      public Optional<NumberFeature> number(String column, NumberEncoding encoding) {
-        int f = rawSchema.dense().indexOf(column);
-        return f < 0 ? Optional.empty() : kept(f, encoding);
-      }
-
-      @Override
-      public Vocabulary vocabulary(String table, IdEncoding.Vocabulary encoding) {
-        int s = rawSchema.slotNames().indexOf(table);
-        boolean same =
-            s >= 0
-                && slots.get(s) instanceof IdEncoding.Vocabulary own
-                && own.text() == encoding.text()
-                && own.apart() == encoding.apart();
-        return same ? vocabularies[s] : Vocabulary.EMPTY;
-      }
-    };
-  }
-
-  /** The encoding of dense column {@code f}, if it is as {@code wanted} but for what is missing. */
-  private Optional<NumberFeature> kept(int f, NumberEncoding wanted) {
-    if (numbers[f] instanceof NumberFeature.Scale own
-        && dense.get(f) instanceof NumberEncoding.Scaled scaled) {
-      Optional<Float> fill =
-          switch (wanted) {
-            case NumberEncoding.Auto(float missing) when scaled.standardize() ->
-                Optional.of(missing);
-            case NumberEncoding.Scaled(boolean log1p, boolean standardize, float missing)
-                when log1p == scaled.log1p() && standardize == scaled.standardize() ->
-                Optional.of(missing);
-            default -> Optional.empty();
-          };
-      return fill.map(
-          missing -> new NumberFeature.Scale(own.log1p(), own.mean(), own.deviation(), missing));
-    }
-    return dense.get(f).equals(wanted) ? Optional.of(numbers[f]) : Optional.empty();
+    return fit(training, dense, slots, tables, dictionary, progress, new EncoderGrowth(this));
   }
 
   /** The first number, by name, that is a number in both and scaled in another way in each. */
   public Optional<String> rescaled(FeatureEncoder earlier) {
-    for (int f = 0; f < numbers.length; f++) {
-      int before = earlier.rawSchema.dense().indexOf(rawSchema.dense().get(f));
-      if (before >= 0
-          && numbers[f] instanceof NumberFeature.Scale now
-          && earlier.numbers[before] instanceof NumberFeature.Scale then
-          && !(now.log1p() == then.log1p()
-              && now.mean() == then.mean()
-              && now.deviation() == then.deviation())) {
-        return Optional.of(rawSchema.dense().get(f));
-      }
-    }
-    return Optional.empty();
+    return new EncoderGrowth(earlier).rescaled(this);
   }
 
   /**
@@ -196,26 +145,7 @@ public final class FeatureEncoder {
    * of this name.
    */
   public boolean keepsIds(FeatureEncoder earlier, String table) {
-    int s = rawSchema.slotNames().indexOf(table);
-    int before = earlier.rawSchema.slotNames().indexOf(table);
-    if (s < 0 || before < 0) {
-      int f = rawSchema.dense().indexOf(table);
-      int old = earlier.rawSchema.dense().indexOf(table);
-      return f >= 0
-          && old >= 0
-          && numbers[f] instanceof NumberFeature.Buckets now
-          && earlier.numbers[old] instanceof NumberFeature.Buckets then
-          && Arrays.equals(now.boundaries(), then.boundaries());
-    }
-    return switch (slots.get(s)) {
-      case IdEncoding.Vocabulary own ->
-          earlier.slots.get(before) instanceof IdEncoding.Vocabulary then
-              && own.text() == then.text()
-              && own.apart() == then.apart()
-              && vocabularies[s].extendsOther(earlier.vocabularies[before]);
-      case IdEncoding.Verbatim own -> own.equals(earlier.slots.get(before));
-      case IdEncoding.Hashed own -> own.equals(earlier.slots.get(before));
-    };
+    return new EncoderGrowth(earlier).keepsIds(this, table);
   }
 
   /** The number of values in the vocabulary of slot {@code slot} of the raw schema; 0 for none. */

@@ -59,7 +59,7 @@ public final class VariablesFile {
     }
   }
 
-  /** Reads those of {@code variables} that the file has in their shape; returns the others. */
+  /** Reads each variable that the file has in its shape; returns the others. */
   public static List<Variable> readSome(Path path, List<Variable> variables) {
     List<Variable> others = new ArrayList<>();
     try (SafeTensors file = SafeTensors.open(path)) {
