@@ -9,6 +9,7 @@ import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Reading;
 import dev.tern.data.Schema;
+import dev.tern.data.Sequence;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
@@ -166,7 +167,7 @@ final class DataSource {
   Optional<Optimum> optimum() {
     DataConfig.Synthetic synthetic = config.synthetic();
     return isSynthetic() && synthetic.evalRows() > 0
-        ? Optional.of(generator().optimum(synthetic.rows(), synthetic.evalRows(), done -> {}))
+        ? Optional.of(generator().optimum(0, synthetic.rows(), synthetic.evalRows(), done -> {}))
         : Optional.empty();
   }
 
@@ -360,9 +361,11 @@ final class DataSource {
     List<NumberEncoding> numbers = schema.dense().stream().map(this::numberEncoding).toList();
     List<IdEncoding> ids = schema.slots().stream().map(this::idEncoding).toList();
     try {
-      return earlier.isPresent()
-          ? earlier.get().grown(training, numbers, ids, tables(), dictionary, progress)
-          : FeatureEncoder.fit(training, numbers, ids, tables(), dictionary, progress);
+      FeatureEncoder fitted =
+          earlier.isPresent()
+              ? earlier.get().grown(training, numbers, ids, tables(), dictionary, progress)
+              : FeatureEncoder.fit(training, numbers, ids, tables(), dictionary, progress);
+      return fitted.withSequences(sequences());
     } catch (IllegalArgumentException e) {
       throw new ConfigException("data.sparse: " + e.getMessage(), e);
     }
@@ -377,6 +380,17 @@ final class DataSource {
       }
     }
     return tables;
+  }
+
+  /** For each column that is part of a sequence: the sequence. */
+  private Map<String, Sequence> sequences() {
+    Map<String, Sequence> sequences = new TreeMap<>();
+    for (DataConfig.Sparse group : config.sparse()) {
+      group
+          .sequence()
+          .ifPresent(sequence -> group.columns().forEach(name -> sequences.put(name, sequence)));
+    }
+    return sequences;
   }
 
   private NumberEncoding numberEncoding(String column) {

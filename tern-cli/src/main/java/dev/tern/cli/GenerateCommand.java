@@ -8,16 +8,21 @@ import dev.tern.files.CriteoGenerator;
 import dev.tern.files.DataConverter;
 import dev.tern.files.DataWriter;
 import dev.tern.files.Optimum;
+import dev.tern.files.RowGenerator;
+import dev.tern.files.TaobaoGenerator;
 import dev.tern.internal.files.WholeFile;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.LongConsumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,8 +37,11 @@ import picocli.CommandLine.Spec;
     name = "generate",
     description = {
       "Writes synthetic rows and the best AUC and log loss that any model can reach on them.",
-      "Rows are like Criteo's: label, 13 counts I1 to I13 of which some are missing, 26 ids C1 to"
-          + " C26 by a power law. Labels are drawn from a known probability of each row.",
+      "Labels are drawn from a known probability of each row.",
+      "criteo: label, 13 counts I1 to I13 of which some are missing, 26 ids C1 to C26 by a power"
+          + " law.",
+      "taobao: labels click and buy, day, price, user, item, category, and sequences item_history"
+          + " and category_history of up to 50 items; items come and go from day to day.",
       "A row depends on seed, scale and its number alone: any number of files may be parts of one"
           + " set. FILE.optimum.json beside each file holds the best."
     },
@@ -54,7 +62,7 @@ final class GenerateCommand implements Callable<Integer> {
   @Option(
       names = "--like",
       paramLabel = "NAME",
-      description = "Data set to be like: criteo (default).")
+      description = "Data set to be like: criteo (default) or taobao.")
   private String like = "criteo";
 
   @Option(names = "--rows", required = true, paramLabel = "N", description = "Rows to write.")
@@ -82,10 +90,19 @@ final class GenerateCommand implements Callable<Integer> {
       names = "--scale",
       paramLabel = "F",
       description = {
-        "Factor on Criteo's numbers of distinct ids, which are 33.8 million in all and were counted"
-            + " in 45.8 million rows (default 1)."
+        "Factor on the data set's numbers of distinct ids (default 1). Criteo has 33.8 million in"
+            + " 45.8 million rows, Taobao 5.2 million."
       })
   private double scale = 1;
+
+  @Option(
+      names = "--day-rows",
+      paramLabel = "N",
+      description = {
+        "Rows of a day of taobao (default: all rows are of day 0). Each day one in twenty items is"
+            + " replaced by a new one."
+      })
+  private long dayRows = MAX_ROWS;
 
   @Option(
       names = "--out",
@@ -126,7 +143,8 @@ final class GenerateCommand implements Callable<Integer> {
     if (folder) {
       write.check(config, format());
     }
-    CriteoGenerator generator = CriteoGenerator.of(seed, scale);
+    RowGenerator generator =
+        isTaobao() ? TaobaoGenerator.of(seed, scale, dayRows) : CriteoGenerator.of(seed, scale);
     List<Path> done = new ArrayList<>();
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
       for (Part part : parts) {
@@ -145,17 +163,26 @@ final class GenerateCommand implements Callable<Integer> {
   }
 
   private void checkArguments() {
-    if (!like.equals("criteo")) {
-      throw new ConfigException("--like: got " + like + ", expected criteo; give it or nothing");
+    if (!like.equals("criteo") && !isTaobao()) {
+      throw new ConfigException(
+          "--like: got " + like + ", expected criteo or taobao; give one of them, or nothing");
+    }
+    if (isTaobao() && !List.of("csv", "parquet").contains(format())) {
+      throw new ConfigException(
+          "--format: got "
+              + format()
+              + " with --like taobao, whose rows have columns of several values with names,"
+              + " expected csv or parquet; give one of them");
     }
     requireRows("--rows", rows, 1);
     requireRows("--eval-rows", evalRows, 0);
     requireRows("--first-row", firstRow, 0);
+    requireRows("--day-rows", dayRows, 1);
     if (!(scale >= 1e-6 && scale <= 100)) {
       throw new ConfigException(
           "--scale: got "
               + scale
-              + ", expected 0.000001 to 100; 1 gives as many distinct ids as Criteo");
+              + ", expected 0.000001 to 100; 1 gives as many distinct ids as the data set has");
     }
     if (evalRows > 0 && DataOptions.tellsFormat(out)) {
       throw new ConfigException(
@@ -204,7 +231,7 @@ final class GenerateCommand implements Callable<Integer> {
     return parts;
   }
 
-  private void write(CriteoGenerator generator, Part part, List<Path> done, Progress progress) {
+  private void write(RowGenerator generator, Part part, List<Path> done, Progress progress) {
     String name = String.valueOf(part.file().getFileName());
     progress.begin("generate " + name, "rows", 0, part.rows());
     try (DataReader reader = generator.open(part.firstRow(), part.rows());
@@ -212,31 +239,62 @@ final class GenerateCommand implements Callable<Integer> {
       DataConverter.convert(reader, writer, count -> progress.update(count, ""));
     }
     done.add(part.file());
-    long judged = Math.min(part.rows(), CriteoGenerator.MAX_OPTIMUM_ROWS);
+    long judged = Math.min(part.rows(), RowGenerator.MAX_OPTIMUM_ROWS);
     progress.begin("optimum of " + name, "rows", 0, judged);
-    Optimum optimum =
-        generator.optimum(part.firstRow(), judged, count -> progress.update(count, ""));
-    WholeFile.write(part.optimum(), optimum.toJson());
+    List<String> labels = generator.schema().labels();
+    Map<String, Optimum> optima = new LinkedHashMap<>();
+    for (int label = 0; label < labels.size(); label++) {
+      LongConsumer told = count -> progress.update(count, "");
+      optima.put(labels.get(label), generator.optimum(label, part.firstRow(), judged, told));
+    }
+    WholeFile.write(part.optimum(), Optimum.toJson(optima));
     done.add(part.optimum());
     progress.close();
     PrintWriter print = spec.commandLine().getOut();
-    print.printf(
-        "%s: wrote %s rows, %s positive; best reachable AUC %s, log loss %s%s%n",
-        Format.path(part.file()),
-        Format.whole(part.rows()),
-        Format.fixed(optimum.positiveRate(), 4),
-        Format.fixed(optimum.auc(), 4),
-        Format.fixed(optimum.logLoss(), 4),
-        judged < part.rows() ? " of the first " + Format.whole(judged) + " rows" : "");
+    String judging = judged < part.rows() ? " of the first " + Format.whole(judged) + " rows" : "";
+    print.printf("%s: wrote %s rows", Format.path(part.file()), Format.whole(part.rows()));
+    optima.forEach((label, optimum) ->
+        print.printf(
+            "%s%s positive; best reachable AUC %s, log loss %s%s",
+            optima.size() == 1 ? ", " : "%n  %s: ".formatted(label),
+            Format.fixed(optimum.positiveRate(), 4),
+            Format.fixed(optimum.auc(), 4),
+            Format.fixed(optimum.logLoss(), 4),
+            judging));
+    print.println();
     print.flush();
   }
 
-  /** The quickstart's configuration, on the files written. */
+  private boolean isTaobao() {
+    return like.equals("taobao");
+  }
+
+  /** What trains DIN on the files written. */
+  private static final String TAOBAO =
+      """
+      data:
+        label: {column: click}
+        dense: {columns: [price]}
+        sparse:
+          - {columns: [user, item, category], encode: id}
+          - {columns: [item_history], encode: id, separator: "|", table: item,
+             sequence: {name: history, max_length: 50}}
+          - {columns: [category_history], encode: id, separator: "|", table: category,
+             sequence: {name: history, max_length: 50}}
+      model: {type: din, embedding: 8, hidden: [64, 32], attention: [32, 16]}
+      train: {batch: 1024, epochs: 2, optimizer: {type: adam, lr: 0.002}, memory: 2g}
+      """;
+
+  /** A configuration that trains on the files written: of Criteo's rows the quickstart's. */
   private String configuration(List<Part> parts) {
     List<String> values = new ArrayList<>();
     values.add("data.format=" + format());
     values.add("data.train=" + DataOptions.list(List.of(parts.getFirst().file())));
     values.add("data.eval=" + DataOptions.list(parts.stream().skip(1).map(Part::file).toList()));
+    values.add("run.dir=" + out.resolve("run"));
+    if (isTaobao()) {
+      return Config.parse(TAOBAO, "generate", values).yaml();
+    }
     if (format().equals("libffm")) {
       values.add("data.columns=I1..I13,C1..C26");
     } else if (!List.of("csv", "parquet").contains(format())) {
@@ -244,7 +302,6 @@ final class GenerateCommand implements Callable<Integer> {
     }
     values.add("data.dense.columns=I1..I13");
     values.add("data.sparse.columns=C1..C26");
-    values.add("run.dir=" + out.resolve("run"));
     return Config.parse(QuickstartCommand.text(), "generate", values).yaml();
   }
 

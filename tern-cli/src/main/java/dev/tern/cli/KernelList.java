@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
+import dev.tern.data.Sequence;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
@@ -25,12 +26,13 @@ import java.util.SplittableRandom;
 
 /**
  * The parts of a model's training step and their costs, with the kernels generated for it. Measured
- * in a few seconds of training on random rows of 13 numbers and 26 ids.
+ * in a few seconds of training on random rows of 13 numbers and 26 ids, or what the model takes.
  */
 final class KernelList {
   private static final int NUMBERS = 13;
   private static final int SLOTS = 26;
   private static final int IDS = 10_000;
+  private static final int LENGTH = 50;
   private static final int BATCH = 2048;
   private static final int BATCHES = 8;
 
@@ -46,8 +48,8 @@ final class KernelList {
     FeatureEncoder encoder =
         FeatureEncoder.fit(
             Readers.inMemory(schema, List.of()),
-            Collections.nCopies(NUMBERS, NumberEncoding.none()),
-            Collections.nCopies(SLOTS, IdEncoding.verbatim()),
+            Collections.nCopies(schema.denseDim(), NumberEncoding.none()),
+            Collections.nCopies(schema.slotCount(), IdEncoding.verbatim()),
             TextDictionary.none(),
             read -> {});
     TrainOptions options =
@@ -88,14 +90,22 @@ final class KernelList {
   private static Schema schema(ModelConfig.Type type) {
     List<String> numbers = new ArrayList<>();
     List<Slot> slots = new ArrayList<>();
-    for (int i = 1; i <= NUMBERS; i++) {
+    boolean pair = type == ModelConfig.Type.NEUMF || type == ModelConfig.Type.GMF;
+    for (int i = 1; i <= (pair ? 0 : NUMBERS); i++) {
       numbers.add("I" + i);
     }
-    for (int i = 1; i <= SLOTS; i++) {
+    for (int i = 1; i <= (pair ? 2 : SLOTS); i++) {
       slots.add(Slot.oneHot("C" + i));
+    }
+    if (type.readsSequences()) {
+      slots.add(Slot.ragged("history").withTable("C1").in(Sequence.last("history", LENGTH)));
     }
     List<String> labels = type.hasTowers() ? List.of("click", "buy") : List.of("click");
     return new Schema(labels, numbers, slots);
+  }
+
+  private static long id(SplittableRandom random) {
+    return (long) (IDS * Math.pow(random.nextDouble(), 4));
   }
 
   private static List<Batch> batches(Schema schema) {
@@ -108,11 +118,14 @@ final class KernelList {
         for (int label = 0; label < schema.labelDim(); label++) {
           batch.setLabel(label, click && (label == 0 || random.nextBoolean()) ? 1 : 0);
         }
-        for (int i = 0; i < NUMBERS; i++) {
+        for (int i = 0; i < schema.denseDim(); i++) {
           batch.setDense(i, (float) random.nextDouble(-1, 1));
         }
-        for (int slot = 0; slot < SLOTS; slot++) {
-          batch.addId(slot, (long) (IDS * Math.pow(random.nextDouble(), 4)));
+        for (int slot = 0; slot < schema.slotCount(); slot++) {
+          boolean one = schema.slots().get(slot).hotness() == 1;
+          for (int i = one ? 1 : random.nextInt(LENGTH + 1); i > 0; i--) {
+            batch.addId(slot, id(random));
+          }
         }
         batch.endRow();
       }

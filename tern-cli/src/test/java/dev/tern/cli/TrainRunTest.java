@@ -126,6 +126,18 @@ final class TrainRunTest {
         setting("model.type", "wdl", t -> t.model.type(), ModelConfig.Type.WDL),
         setting("model.embedding", "12", t -> t.model.embedding(), 12),
         setting("model.hidden", "30,20", t -> t.model.hidden(), List.of(30, 20)),
+        new Setting(
+            "model.attention",
+            "9,7",
+            "model.type=din",
+            t -> t.model.interaction().attention(),
+            List.of(9, 7)),
+        new Setting(
+            "model.feed_forward",
+            "11",
+            "model.type=bst",
+            t -> t.model.interaction().attention(),
+            List.of(11)),
         new Setting("model.heads", "4", "model.type=transformer", t -> t.model.heads(), 4),
         new Setting(
             "model.pairs", "slots", "model.type=fm", t -> t.model.pairs(), ModelConfig.Pairs.SLOTS),

@@ -38,6 +38,9 @@ final class ModelJson {
     if (config.pairs() != ModelConfig.Pairs.SLOTS) {
       json.put("pairs", config.pairs().name());
     }
+    if (!config.interaction().attention().equals(ModelConfig.Interaction.ATTENTION)) {
+      json.put("attention", sizes(config.interaction().attention()));
+    }
     if (!config.towers().equals(Towers.DEFAULT)) {
       json.put("towers", towers(config.towers()));
     }
@@ -100,7 +103,8 @@ final class ModelJson {
             integer(json, "heads", 1),
             json.has("pairs")
                 ? ModelConfig.Pairs.valueOf(json.text("pairs"))
-                : ModelConfig.Pairs.SLOTS),
+                : ModelConfig.Pairs.SLOTS,
+            json.has("attention") ? sizes(json, "attention") : ModelConfig.Interaction.ATTENTION),
         json.has("towers") ? towers(json.object("towers")) : Towers.DEFAULT);
   }
 

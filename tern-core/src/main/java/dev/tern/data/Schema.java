@@ -1,7 +1,11 @@
 package dev.tern.data;
 
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -21,6 +25,22 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
     requireDistinct("dense", dense);
     requireDistinct("slot", names(slots));
     requireTables(slots);
+    requireSequences(slots);
+  }
+
+  private static void requireSequences(List<Slot> slots) {
+    Map<String, Slot> firsts = new LinkedHashMap<>();
+    for (Slot slot : slots) {
+      Optional<Sequence> own = slot.sequence();
+      if (own.isPresent()) {
+        Slot first = firsts.computeIfAbsent(own.get().name(), _ -> slot);
+        if (!own.equals(first.sequence())) {
+          throw new IllegalArgumentException(
+              "slot %s: got %s, expected %s as slot %s has it; slots of one sequence are cut alike"
+                  .formatted(slot.name(), own.get(), first.sequence().orElseThrow(), first.name()));
+        }
+      }
+    }
   }
 
   private static void requireTables(List<Slot> slots) {
@@ -70,6 +90,18 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
   /** The names of the slots, in order. */
   public List<String> slotNames() {
     return names(slots);
+  }
+
+  /** For each sequence by name the slots that form it, by their numbers; in order. */
+  public Map<String, List<Integer>> sequences() {
+    Map<String, List<Integer>> members = new LinkedHashMap<>();
+    for (int s = 0; s < slots.size(); s++) {
+      Optional<Sequence> sequence = slots.get(s).sequence();
+      if (sequence.isPresent()) {
+        members.computeIfAbsent(sequence.get().name(), _ -> new ArrayList<>()).add(s);
+      }
+    }
+    return members;
   }
 
   /** Sparse features, {@code S}. */

@@ -1,6 +1,7 @@
 package dev.tern.data;
 
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * A sparse feature: each row holds zero or more ids in it. An id is its 64 bits, so slots that
@@ -13,8 +14,16 @@ import java.util.Objects;
  * @param weighted whether each id has a weight ({@link Batch#weights}), by which its embedding is
  *     multiplied; else all weights are 1
  * @param unsigned whether ids are numbers from 0 to 2<sup>64</sup> - 1; else from -2<sup>63</sup>
+ * @param sequence the sequence that the slot is part of, for models that read sequences; others
+ *     pool its ids as those of any slot
  */
-public record Slot(String name, int hotness, String table, boolean weighted, boolean unsigned) {
+public record Slot(
+    String name,
+    int hotness,
+    String table,
+    boolean weighted,
+    boolean unsigned,
+    Optional<Sequence> sequence) {
   public Slot {
     Objects.requireNonNull(name, "name");
     Objects.requireNonNull(table, "table");
@@ -22,6 +31,11 @@ public record Slot(String name, int hotness, String table, boolean weighted, boo
       throw new IllegalArgumentException(
           "slot " + name + ": got hotness " + hotness + ", expected 0 (varies) or more");
     }
+  }
+
+  /** A slot that is no part of a sequence. */
+  public Slot(String name, int hotness, String table, boolean weighted, boolean unsigned) {
+    this(name, hotness, table, weighted, unsigned, Optional.empty());
   }
 
   /** A slot of signed ids. */
@@ -41,17 +55,22 @@ public record Slot(String name, int hotness, String table, boolean weighted, boo
 
   /** This slot with the table of another one. */
   public Slot withTable(String other) {
-    return new Slot(name, hotness, other, weighted, unsigned);
+    return new Slot(name, hotness, other, weighted, unsigned, sequence);
   }
 
   /** This slot with {@code ids} in each row, 0 where their number varies. */
   public Slot withHotness(int ids) {
-    return new Slot(name, ids, table, weighted, unsigned);
+    return new Slot(name, ids, table, weighted, unsigned, sequence);
   }
 
   /** This slot with ids that are unsigned, or signed. */
   public Slot withUnsigned(boolean ids) {
-    return new Slot(name, hotness, table, weighted, ids);
+    return new Slot(name, hotness, table, weighted, ids, sequence);
+  }
+
+  /** This slot as a part of a sequence. */
+  public Slot in(Sequence of) {
+    return new Slot(name, hotness, table, weighted, unsigned, Optional.of(of));
   }
 
   /** {@code id} in decimal. */
@@ -85,11 +104,12 @@ public record Slot(String name, int hotness, String table, boolean weighted, boo
         && name.equals(slot.name)
         && hotness == slot.hotness
         && table.equals(slot.table)
-        && weighted == slot.weighted;
+        && weighted == slot.weighted
+        && sequence.equals(slot.sequence);
   }
 
   @Override
   public int hashCode() {
-    return Objects.hash(name, hotness, table, weighted);
+    return Objects.hash(name, hotness, table, weighted, sequence);
   }
 }

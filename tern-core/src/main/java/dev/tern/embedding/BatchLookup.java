@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final List<Integer> widths;
-  private final int slotCount;
+  private final SlotPlaces places;
   private final boolean pairs;
   final LookAhead ahead;
 
@@ -31,8 +31,11 @@ public final class BatchLookup implements AutoCloseable {
   private final TableBatch[] parts;
   private final PooledBags[] bags;
 
-  /** Per part of rows, and then of pair sums, where the vectors or gradients of a call lie. */
+  /** Per part of rows, of pair sums and of sequences, where vectors or gradients of a call lie. */
   private final long[] addresses;
+
+  /** The first of {@link #addresses} that is of a sequence. */
+  private final int sequencesAt;
 
   /** Where the vectors of the last part lie, for gradients of pair sums. */
   private long pooled;
@@ -42,6 +45,10 @@ public final class BatchLookup implements AutoCloseable {
 
   /** Per table, where the gradients of all its slots come from. */
   private final RowParts[] gradients;
+
+  // Per table and slot of it, for gradients: see RowParts.interleave.
+  private final int[][] gradientPlaces;
+  private final int[][] gradientSteps;
 
   // Made once: a step makes no garbage.
   private final Workers.Task finding = (table, worker) -> find(table);
@@ -54,10 +61,11 @@ public final class BatchLookup implements AutoCloseable {
   private float lr;
   private long step;
 
-  BatchLookup(SlotTables slots, List<Integer> widths, boolean pairs) {
+  BatchLookup(
+      SlotTables slots, List<Integer> widths, boolean pairs, List<List<Integer>> sequences) {
     this.pairs = pairs;
     tables = slots.tables();
-    slotCount = slots.slotCount();
+    places = new SlotPlaces(slots.slotCount(), sequences);
     this.widths = List.copyOf(widths);
     int sum = widths.stream().mapToInt(Integer::intValue).sum();
     boolean valid = widths.stream().allMatch(w -> w > 0);
@@ -69,15 +77,20 @@ public final class BatchLookup implements AutoCloseable {
                 .formatted(table.config().name(), widths, width));
       }
     }
-    addresses = new long[widths.size() + (pairs ? 1 : 0)];
-    ahead = new LookAhead(slots);
+    sequencesAt = widths.size() + (pairs ? 1 : 0);
+    addresses = new long[sequencesAt + sequences.size()];
+    ahead = new LookAhead(slots, places);
     weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
-    parts = slots.newBatch();
+    parts = slots.newBatch(places);
     bags = new PooledBags[parts.length];
     Arrays.setAll(bags, _ -> new PooledBags(slots.combiner()));
     targets = new RowParts[parts.length][];
     gradients = new RowParts[parts.length];
+    gradientPlaces = new int[parts.length][];
+    gradientSteps = new int[parts.length][];
     for (int t = 0; t < parts.length; t++) {
+      gradientPlaces[t] = new int[parts[t].slots.length];
+      gradientSteps[t] = new int[parts[t].slots.length];
       targets[t] = new RowParts[parts[t].slots.length];
       Arrays.setAll(targets[t], _ -> new RowParts(this.widths));
       gradients[t] = new RowParts(this.widths);
@@ -89,14 +102,16 @@ public final class BatchLookup implements AutoCloseable {
    * whether it was clicked, for tables whose row policy weighs clicks.
    *
    * @param insert whether ids without a row get one (training)
-   * @param out per part, takes {@code [B, S, D]} floats with {@code D} the part's width; then, in a
-   *     lookup with pair sums, {@code [B, S]} floats for these
+   * @param out per part, takes {@code [B, S, D]} floats of the pooled slots with {@code D} the
+   *     part's width; then, in a lookup with pair sums, {@code [B, S]} floats for these; then, per
+   *     sequence, {@code [n, columns * D]} floats for the rows of its {@code n} elements
    * @throws IllegalArgumentException if such a label is neither 0 nor 1; no table changed then
    */
   public void find(Workers workers, Batch batch, boolean insert, List<MemorySegment> out) {
     for (int p = 0; p < addresses.length; p++) {
       addresses[p] = NativeFloats.toWrite("lookup", out.get(p), floats(batch, p));
     }
+    requireEqualLengths(batch);
     if (insert && weighsClicks) {
       requireLabels(batch);
     }
@@ -106,9 +121,21 @@ public final class BatchLookup implements AutoCloseable {
     wasAhead = ahead.end(batch);
     for (int t = 0; t < parts.length; t++) {
       int[] slots = parts[t].slots;
+      long first = 0;
       for (int k = 0; k < slots.length; k++) {
         // The bags of a table's slot follow the bags of the slots before it.
-        place(targets[t][k], slots[k] - (long) k * batch.size() * slotCount, slotCount);
+        int slot = slots[k];
+        int every = places.every(slot);
+        if (places.isPooled(slot)) {
+          place(targets[t][k], places.place(slot) - first * every, every);
+          first += batch.size();
+        } else {
+          long width = widths.getFirst();
+          long at = addresses[sequencesAt + places.sequence(slot)];
+          at += 4 * width * (places.place(slot) - first * every);
+          targets[t][k].set(0, at, every * width);
+          first += batch.idCount(slot);
+        }
       }
     }
     workers.run(parts.length, finding);
@@ -137,8 +164,8 @@ public final class BatchLookup implements AutoCloseable {
         continue;
       }
       for (int k = 0; k < part.slots.length; k++) {
-        int to = part.offsets[(k + 1) * part.rows];
-        for (int i = part.offsets[k * part.rows]; i < to; i++) {
+        int to = part.offsets[part.firsts[k + 1]];
+        for (int i = part.offsets[part.firsts[k]]; i < to; i++) {
           int u = part.lookup.inverse[i];
           int row = part.lookup.rows[u];
           if (row == RowLookup.NONE || row == RowLookup.BUCKET) {
@@ -162,9 +189,28 @@ public final class BatchLookup implements AutoCloseable {
     ahead.end();
   }
 
-  /** Floats of part {@code p} of the vectors of a batch, or of its pair sums. */
+  /** Floats of part {@code p} of the vectors of a batch, of its pair sums or of a sequence. */
   private long floats(Batch of, int p) {
-    return (long) of.size() * slotCount * (p < widths.size() ? widths.get(p) : 1);
+    if (p >= sequencesAt) {
+      List<Integer> members = places.sequences.get(p - sequencesAt);
+      return (long) of.idCount(members.getFirst()) * members.size() * widths.getFirst();
+    }
+    return (long) of.size() * places.pooled * (p < widths.size() ? widths.get(p) : 1);
+  }
+
+  private void requireEqualLengths(Batch of) {
+    for (int q = 0; q < places.sequences.size(); q++) {
+      List<Integer> members = places.sequences.get(q);
+      for (int m = 1; m < members.size(); m++) {
+        int[] one = of.offsets(members.getFirst());
+        int[] other = of.offsets(members.get(m));
+        if (!Arrays.equals(one, 0, of.size() + 1, other, 0, of.size() + 1)) {
+          throw new IllegalArgumentException(
+              "lookup: got different numbers of ids in slots %s of one sequence, expected the same in each row"
+                  .formatted(members));
+        }
+      }
+    }
   }
 
   /** Places bag {@code b} at vector {@code first + b * every} of {@code [B, S, D]}. */
@@ -192,7 +238,7 @@ public final class BatchLookup implements AutoCloseable {
     if (insert && tables.get(table).config().rows().weighsClicks()) {
       part.countClicks(rows);
     }
-    tables.get(table).findAndPool(part.lookup, insert, bags(table), targets[table]);
+    tables.get(table).findAndPool(part.lookup, insert, bags(table), part.firsts, targets[table]);
   }
 
   /**
@@ -201,7 +247,9 @@ public final class BatchLookup implements AutoCloseable {
    * <p>In a lookup with pair sums, what {@code find} wrote must still lie where it wrote it.
    *
    * @param gradients per part, {@code [B, S, D]} floats with {@code D} the part's width; then, in a
-   *     lookup with pair sums, {@code [B, S]} floats for these
+   *     lookup with pair sums, {@code [B, S]} floats for these; then, per sequence, {@code [n,
+   *     columns * D]} floats, which lie a whole number of vectors of {@code D} floats behind those
+   *     of the pooled slots
    * @param lr learning rate
    * @param step counted from 1
    */
@@ -213,16 +261,35 @@ public final class BatchLookup implements AutoCloseable {
     ahead.stop(); // Otherwise it and these changes would wait for each other.
     for (int t = 0; t < parts.length; t++) {
       int[] slots = parts[t].slots;
+      for (int k = 0; k < slots.length; k++) {
+        gradientPlaces[t][k] = gradientPlace(slots[k]);
+        gradientSteps[t][k] = places.every(slots[k]);
+      }
       if (slots.length == 1) {
-        place(this.gradients[t], slots[0], slotCount);
+        place(this.gradients[t], gradientPlaces[t][0], gradientSteps[t][0]);
       } else {
         place(this.gradients[t], 0, 1);
-        this.gradients[t].interleave(slots, parts[t].rows, slotCount);
+        this.gradients[t].interleave(parts[t].firsts, gradientPlaces[t], gradientSteps[t]);
       }
     }
     this.lr = lr;
     this.step = step;
     workers.run(parts.length, applying);
+  }
+
+  /** Vectors from the first gradient of the pooled slots to the first one of {@code slot}. */
+  private int gradientPlace(int slot) {
+    if (places.isPooled(slot)) {
+      return places.place(slot);
+    }
+    long bytes = addresses[sequencesAt + places.sequence(slot)] - addresses[0];
+    long width = 4L * widths.getFirst();
+    if (bytes % width != 0 || Math.abs(bytes / width) > Integer.MAX_VALUE / 2) {
+      throw new IllegalArgumentException(
+          "lookup: got gradients of a sequence %d bytes behind those of pooled slots, expected a multiple of the %d of a vector; let them lie in one tensor"
+              .formatted(bytes, width));
+    }
+    return Math.toIntExact(bytes / width) + places.place(slot);
   }
 
   private void apply(int table) {

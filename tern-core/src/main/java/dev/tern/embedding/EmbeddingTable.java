@@ -243,7 +243,7 @@ public final class EmbeddingTable implements AutoCloseable {
     RowParts whole = target(out, bags.count(), outStride);
     PooledBags pooled = bags.pooled(config.name(), count);
     fill(ids, count, into.found, insert);
-    findAndPool(into.found, insert, pooled, whole);
+    findAndPool(into.found, insert, pooled, new int[] {0, bags.count()}, whole);
   }
 
   private RowParts target(MemorySegment out, int bags, long stride) {
@@ -265,17 +265,15 @@ public final class EmbeddingTable implements AutoCloseable {
   /**
    * Finds and pools a lookup that was filled, perhaps {@link #lookAhead ahead}.
    *
-   * @param out targets of equal shares of the bags, in order: with 2 targets and 6 bags, the first
-   *     takes bags 0 to 2. A target counts its bags from bag 0 of all
+   * @param firsts the first bag of each target, then the number of bags
+   * @param out targets, which count their bags from bag 0 of all
    */
-  void findAndPool(RowLookup into, boolean insert, PooledBags bags, RowParts... out) {
+  void findAndPool(RowLookup into, boolean insert, PooledBags bags, int[] firsts, RowParts... out) {
     bags.check(config.name(), 0, bags.count, into.count());
-    int share = bags.count / out.length;
     try (Call _ = lock.begin(insert ? Use.CHANGE : Use.READ)) {
       rows.find(into, insert);
       for (int k = 0; k < out.length; k++) {
-        int from = k * share;
-        rows.poolFound(into, bags, from, from + share, out[k]);
+        rows.poolFound(into, bags, firsts[k], firsts[k + 1], out[k]);
       }
     }
   }

@@ -38,9 +38,9 @@ final class LookAhead implements AutoCloseable {
 
   private final BooleanSupplier goOn = () -> going;
 
-  LookAhead(SlotTables slots) {
+  LookAhead(SlotTables slots, SlotPlaces places) {
     tables = slots.tables();
-    parts = slots.newBatch();
+    parts = slots.newBatch(places);
     done = new boolean[parts.length];
     failures = new @Nullable Throwable[parts.length];
     taken = new long[parts.length];

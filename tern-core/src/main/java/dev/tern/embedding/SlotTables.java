@@ -45,10 +45,10 @@ public final class SlotTables implements AutoCloseable {
   }
 
   /** For each table, an object that takes its part of a batch. */
-  TableBatch[] newBatch() {
+  TableBatch[] newBatch(SlotPlaces places) {
     return IntStream.range(0, tables.size())
         .mapToObj(table -> IntStream.range(0, slotCount()).filter(s -> ofSlots.get(s) == table))
-        .map(slots -> new TableBatch(slots.toArray()))
+        .map(slots -> new TableBatch(slots.toArray(), places))
         .toArray(TableBatch[]::new);
   }
 
@@ -77,7 +77,17 @@ public final class SlotTables implements AutoCloseable {
    * @param parts widths of the tensors that a row is split over; their sum is {@code W}
    */
   public BatchLookup newLookup(List<Integer> parts) {
-    return new BatchLookup(this, parts, false);
+    return new BatchLookup(this, parts, false, List.of());
+  }
+
+  /**
+   * Looks batches up as {@link #newLookup(List)} does, with rows of one part, and gives the rows of
+   * some slots id by id instead of pooled.
+   *
+   * @param sequences the slots of each sequence, side by side in its rows; others are pooled
+   */
+  public BatchLookup newLookup(int width, List<List<Integer>> sequences) {
+    return new BatchLookup(this, List.of(width), false, sequences);
   }
 
   /**
@@ -86,7 +96,7 @@ public final class SlotTables implements AutoCloseable {
    * are those of the last part. A row with one id or none has the sum 0.
    */
   public BatchLookup newPairLookup(List<Integer> parts) {
-    return new BatchLookup(this, parts, true);
+    return new BatchLookup(this, parts, true, List.of());
   }
 
   @Override

@@ -7,13 +7,19 @@ import java.util.Arrays;
 
 /**
  * What a batch holds for one table: the ids of its slots, found as one lookup. The ids of several
- * slots stand slot after slot: with {@code B} rows, bags {@code k B} to {@code (k + 1) B - 1}
- * belong to the table's slot {@code k}. So an id that occurs in several slots has one row, one
- * gradient and one step. The ids of a single slot are read from the batch without a copy.
+ * slots stand slot after slot: bags {@code firsts[k]} to {@code firsts[k + 1] - 1} belong to the
+ * table's slot {@code k}. A pooled slot has a bag for each row, a slot of a sequence one for each
+ * id. So an id that occurs in several slots has one row, one gradient and one step. The ids of a
+ * single slot are read from the batch without a copy.
  */
 final class TableBatch {
   /** The table's slots. */
   final int[] slots;
+
+  /** Of each slot its first bag, then the number of all bags. */
+  final int[] firsts;
+
+  private final SlotPlaces places;
 
   final RowLookup lookup = new RowLookup();
 
@@ -36,13 +42,15 @@ final class TableBatch {
 
   private float[] joinedWeights = PooledBags.UNWEIGHTED;
 
-  TableBatch(int[] slots) {
+  TableBatch(int[] slots, SlotPlaces places) {
     this.slots = slots;
+    this.places = places;
+    firsts = new int[slots.length + 1];
   }
 
-  /** Bags: one for each row and slot. */
+  /** Bags of all slots. */
   int bags() {
-    return slots.length * rows;
+    return firsts[slots.length];
   }
 
   int count() {
@@ -52,7 +60,11 @@ final class TableBatch {
   /** Takes the ids of a batch, which stays as it is while this is in use. */
   void take(Batch batch) {
     rows = batch.size();
-    if (slots.length == 1) {
+    for (int k = 0; k < slots.length; k++) {
+      int bags = places.isPooled(slots[k]) ? rows : batch.idCount(slots[k]);
+      firsts[k + 1] = Math.addExact(firsts[k], bags);
+    }
+    if (slots.length == 1 && places.isPooled(slots[0])) {
       ids = batch.ids(slots[0]);
       offsets = batch.offsets(slots[0]);
       weights = batch.weights(slots[0]);
@@ -61,9 +73,18 @@ final class TableBatch {
     }
   }
 
-  /** Counts the clicks among the positions of a batch just taken and looked up. */
+  /**
+   * Counts the clicks among the positions of a batch just taken and looked up. The ids of a
+   * sequence were not shown in the row, so its label says nothing of them.
+   */
   void countClicks(Batch batch) {
-    lookup.clicks.count(offsets, bags(), batch.labels(), rows, batch.schema().labelDim());
+    lookup.clicks.begin();
+    for (int k = 0; k < slots.length; k++) {
+      if (places.isPooled(slots[k])) {
+        int labels = batch.schema().labelDim();
+        lookup.clicks.add(offsets, firsts[k], batch.labels(), rows, labels);
+      }
+    }
   }
 
   private void join(Batch batch) {
@@ -71,22 +92,25 @@ final class TableBatch {
     for (int slot : slots) {
       positions = Math.addExact(positions, batch.idCount(slot));
     }
-    if (joinedIds.length < positions) {
+    if (slots.length > 1 && joinedIds.length < positions) {
       joinedIds = new long[positions + positions / 4];
     }
     if (joinedOffsets.length <= bags()) {
-      joinedOffsets = new int[bags() + 1];
+      joinedOffsets = new int[bags() + bags() / 4 + 1];
     }
     int end = 0;
     for (int k = 0; k < slots.length; k++) {
-      System.arraycopy(batch.ids(slots[k]), 0, joinedIds, end, batch.idCount(slots[k]));
+      if (slots.length > 1) {
+        System.arraycopy(batch.ids(slots[k]), 0, joinedIds, end, batch.idCount(slots[k]));
+      }
       int[] from = batch.offsets(slots[k]);
-      for (int b = 0; b <= rows; b++) {
-        joinedOffsets[k * rows + b] = end + from[b];
+      boolean pooled = places.isPooled(slots[k]);
+      for (int b = 0; b <= firsts[k + 1] - firsts[k]; b++) {
+        joinedOffsets[firsts[k] + b] = end + (pooled ? from[b] : b);
       }
       end += batch.idCount(slots[k]);
     }
-    ids = joinedIds;
+    ids = slots.length > 1 ? joinedIds : batch.ids(slots[0]);
     offsets = joinedOffsets;
     weights = joinWeights(batch, end);
   }

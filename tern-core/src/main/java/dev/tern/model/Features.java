@@ -1,8 +1,10 @@
 package dev.tern.model;
 
 import dev.tern.nn.Pass;
+import dev.tern.tensor.Ragged;
 import dev.tern.tensor.Tensor;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -10,20 +12,49 @@ import java.util.Optional;
  *
  * @param dense numbers, {@code [B, F]}
  * @param parts the pooled embedding row of each slot, {@code [B, S, D]} for each of {@link
- *     Model#embeddingParts}
+ *     Model#embeddingParts}; without the slots of {@code sequences}
  * @param within the pair sum of each slot, {@code [B, S]}, for a model that {@link
  *     Model#pairsWithin}
+ * @param sequences by name, for a model that {@link Model#readsSequences}
  * @param pass training or scoring, for layers that differ between them
  */
-public record Features(Tensor dense, List<Tensor> parts, Optional<Tensor> within, Pass pass) {
-  /** Copies {@code parts}. */
+public record Features(
+    Tensor dense,
+    List<Tensor> parts,
+    Optional<Tensor> within,
+    Map<String, Ragged> sequences,
+    Pass pass) {
+  /** Copies {@code parts} and {@code sequences}. */
   public Features {
     parts = List.copyOf(parts);
+    sequences = Map.copyOf(sequences);
   }
 
-  /** Features without pair sums. */
+  /** Features without sequences. */
+  public Features(Tensor dense, List<Tensor> parts, Optional<Tensor> within, Pass pass) {
+    this(dense, parts, within, Map.of(), pass);
+  }
+
+  /** Features without pair sums and sequences. */
   public Features(Tensor dense, List<Tensor> parts, Pass pass) {
     this(dense, parts, Optional.empty(), pass);
+  }
+
+  /**
+   * The embedding rows of a sequence, {@code B} sequences of values {@code [n, C * D]}: of each
+   * element the rows of the sequence's {@code C} slots side by side, in the order of the schema.
+   *
+   * @throws IllegalArgumentException if the rows have no sequence of this name, or the model does
+   *     not read sequences
+   */
+  public Ragged sequence(String name) {
+    Ragged sequence = sequences.get(name);
+    if (sequence == null) {
+      throw new IllegalArgumentException(
+          "features: got a call for the sequence %s, expected one of %s; name it in the data, and let the model read sequences"
+              .formatted(name, sequences.keySet()));
+    }
+    return sequence;
   }
 
   /**

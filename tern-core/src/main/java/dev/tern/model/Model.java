@@ -36,6 +36,15 @@ public interface Model {
     return false;
   }
 
+  /**
+   * Whether {@link Features#sequence} has the slots of {@link Schema#sequences} id by id, and
+   * {@link Features#embedded} the other slots alone. Such a model has rows of one part and no pairs
+   * within slots. By default every slot is pooled.
+   */
+  default boolean readsSequences() {
+    return false;
+  }
+
   /** The logit of each row, {@code [B]}; of several tasks side by side, {@code [B, K]}. */
   Tensor logits(Features x);
 

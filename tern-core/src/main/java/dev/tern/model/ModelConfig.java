@@ -6,6 +6,7 @@ import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * One of Tern's models and its sizes. Start from {@link #of}:
@@ -37,10 +38,24 @@ public record ModelConfig(
    * How the features of a row meet in a model.
    *
    * @param cross DCN and DCN-V2: the cross layers
-   * @param heads TRANSFORMER: heads of attention, a divisor of the embedding's width
+   * @param heads TRANSFORMER: heads of attention, a divisor of the embedding's width; BST: a
+   *     divisor of the width of an element, its columns and its place
    * @param pairs FM and DEEPFM: what the factorization machine pairs; SLOTS in all others
+   * @param attention DIN: hidden layers of the attention, one or more; BST: widths of the
+   *     feed-forward layers, one block each
    */
-  public record Interaction(Cross cross, int heads, Pairs pairs) {}
+  public record Interaction(Cross cross, int heads, Pairs pairs, List<Integer> attention) {
+    /** The attention where none is named: hidden layers of DIN. */
+    public static final List<Integer> ATTENTION = List.of(80, 40);
+
+    /** The attention of BST where none is named: one block. */
+    public static final List<Integer> BLOCK = List.of(64);
+
+    /** Copies {@code attention}. */
+    public Interaction {
+      attention = List.copyOf(attention);
+    }
+  }
 
   /**
    * The cross layers of a model.
@@ -75,11 +90,20 @@ public record ModelConfig(
     TRANSFORMER,
     SHAREDBOTTOM,
     MMOE,
-    ESMM;
+    ESMM,
+    DIN,
+    BST,
+    NEUMF,
+    GMF;
 
     /** Whether it may have several tasks. */
     public boolean hasTowers() {
       return this == SHAREDBOTTOM || this == MMOE || this == ESMM;
+    }
+
+    /** Whether it reads sequences, and needs one. */
+    public boolean readsSequences() {
+      return this == DIN || this == BST;
     }
   }
 
@@ -106,7 +130,11 @@ public record ModelConfig(
         "heads",
         heads,
         "a divisor of the embedding's width, " + embedding);
-    boolean chooses = EnumSet.range(Type.WDL, Type.DLRM).contains(type) || type.hasTowers();
+    boolean chooses =
+        EnumSet.range(Type.WDL, Type.DLRM).contains(type)
+            || type.hasTowers()
+            || type.readsSequences()
+            || type == Type.NEUMF;
     if (!chooses && (style.batchNorm() || style.activation() != Activation.RELU)) {
       throw new IllegalArgumentException(
           "model: got batch normalization or the activation %s for %s, whose layers are fixed; leave them out"
@@ -124,6 +152,10 @@ public record ModelConfig(
     }
     hidden.forEach(size -> require(size >= 1, "hidden", size, "1 or more"));
     bottom.forEach(size -> require(size >= 1, "bottom", size, "1 or more"));
+    List<Integer> attention = interaction.attention();
+    attention.forEach(size -> require(size >= 1, "attention", size, "1 or more"));
+    boolean attends = !type.readsSequences() || !attention.isEmpty();
+    require(attends, "attention layers", 0, "one hidden layer or more");
   }
 
   /** Whether models of a type have a factorization machine. */
@@ -136,7 +168,7 @@ public record ModelConfig(
     return interaction.cross();
   }
 
-  /** TRANSFORMER: heads of attention. */
+  /** TRANSFORMER and BST: heads of attention. */
   public int heads() {
     return interaction.heads();
   }
@@ -171,7 +203,11 @@ public record ModelConfig(
         List.of(hidden),
         List.of(512, 256),
         Mlp.Style.relu(0),
-        new Interaction(full, 1, factors(type) ? Pairs.FEATURES : Pairs.SLOTS),
+        new Interaction(
+            full,
+            1,
+            factors(type) ? Pairs.FEATURES : Pairs.SLOTS,
+            type == Type.BST ? Interaction.BLOCK : Interaction.ATTENTION),
         Towers.DEFAULT);
   }
 
@@ -180,7 +216,10 @@ public record ModelConfig(
   }
 
   private ModelConfig with(Cross cross, int heads, Pairs pairs) {
-    Interaction other = new Interaction(cross, heads, pairs);
+    return with(new Interaction(cross, heads, pairs, interaction.attention()));
+  }
+
+  private ModelConfig with(Interaction other) {
     return new ModelConfig(type, embedding, hidden, bottom, style, other, towers);
   }
 
@@ -214,6 +253,11 @@ public record ModelConfig(
     return with(cross(), number, pairs());
   }
 
+  /** The same model with other hidden layers in its attention. */
+  public ModelConfig withAttention(Integer... widths) {
+    return with(new Interaction(cross(), heads(), pairs(), List.of(widths)));
+  }
+
   /** The same model with other pairs. */
   public ModelConfig withPairs(Pairs other) {
     return with(cross(), heads(), other);
@@ -238,6 +282,11 @@ public record ModelConfig(
     return new TaskTowers.Sizes(embedding, hidden, style, towers, tasks(schema));
   }
 
+  private SequenceTarget.Sizes sequential() {
+    return new SequenceTarget.Sizes(
+        embedding, hidden, style, interaction.attention(), interaction.heads());
+  }
+
   @Override
   public Model create(Schema schema, Parameters parameters) {
     return switch (type) {
@@ -252,6 +301,11 @@ public record ModelConfig(
       case SHAREDBOTTOM -> new SharedBottom(shared(schema), schema, parameters);
       case MMOE -> new MixtureOfExperts(shared(schema), schema, parameters);
       case ESMM -> new EntireSpace(shared(schema), schema, parameters);
+      case DIN -> new Din(sequential(), schema, parameters);
+      case BST -> new Bst(sequential(), schema, parameters);
+      case NEUMF ->
+          new MatrixFactorization(embedding, Optional.of(hidden), style, schema, parameters);
+      case GMF -> new MatrixFactorization(embedding, Optional.empty(), style, schema, parameters);
     };
   }
 }

@@ -1,7 +1,9 @@
 package dev.tern.model;
 
 import dev.tern.base.Shape;
+import dev.tern.data.Batch;
 import dev.tern.data.Schema;
+import dev.tern.data.Slot;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
@@ -10,13 +12,13 @@ import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.nn.Parameters;
-import dev.tern.nn.Pass;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -33,6 +35,9 @@ public final class Network implements AutoCloseable {
   private final TaskLabels tasks;
   private final SlotTables tables;
 
+  /** The sequences that the model reads: their slots. */
+  private final Map<String, List<Integer>> sequences;
+
   private Network(
       Device device,
       Model model,
@@ -47,6 +52,7 @@ public final class Network implements AutoCloseable {
     this.parameters = List.copyOf(parameters.all());
     variables = Stream.concat(this.parameters.stream(), parameters.statistics().stream()).toList();
     this.tables = tables;
+    sequences = model.readsSequences() ? schema.sequences() : Map.of();
   }
 
   /**
@@ -74,6 +80,7 @@ public final class Network implements AutoCloseable {
     Parameters parameters = new Parameters(device, seed);
     TaskLabels tasks = TaskLabels.of(schema, factory.tasks(schema));
     Model model = factory.create(schema, parameters);
+    requireSequences(model, schema);
     TableOptions told = withFirstPart(model, options);
     List<String> names = schema.tables();
     requireNames(names, options);
@@ -95,6 +102,24 @@ public final class Network implements AutoCloseable {
         schema.slots().stream().map(slot -> names.indexOf(slot.table())).toList();
     SlotTables slots = new SlotTables(tables, ofSlots, options.combiner());
     return new Network(device, model, tasks, schema, parameters, slots);
+  }
+
+  private static void requireSequences(Model model, Schema schema) {
+    if (!model.readsSequences()) {
+      return;
+    }
+    if (model.embeddingParts().size() > 1 || model.pairsWithin()) {
+      throw new IllegalArgumentException(
+          "network: got %s, which reads sequences and has rows of several parts or pairs within slots, expected one of these"
+              .formatted(model.getClass().getSimpleName()));
+    }
+    for (Slot slot : schema.slots()) {
+      if (slot.sequence().isPresent() && slot.weighted()) {
+        throw new IllegalArgumentException(
+            "network: got weights in slot %s, which is read as a sequence, expected none; leave its values out"
+                .formatted(slot.name()));
+      }
+    }
   }
 
   private static TableOptions withFirstPart(Model model, TableOptions options) {
@@ -156,32 +181,42 @@ public final class Network implements AutoCloseable {
     return tables;
   }
 
+  /** The sequences that the model reads by name, each with its slots; none if it pools all. */
+  public Map<String, List<Integer>> sequences() {
+    return sequences;
+  }
+
+  /** Slots that are pooled, {@code S}. */
+  int pooledSlots() {
+    return schema.slotCount() - sequences.values().stream().mapToInt(List::size).sum();
+  }
+
+  /** Memory for what the model reads of {@code batch} rows, without sequences. */
+  public ModelInputs newInputs(int batch) {
+    return newInputs(batch, sequences.keySet().stream().map(_ -> 0).toList());
+  }
+
   /**
-   * Inputs for the embeddings of {@code batch} rows: {@code [B, S, D]} for each part, then {@code
-   * [B, S]} for pair sums if the model has them.
+   * Memory for what the model reads of {@code batch} rows.
+   *
+   * @param rooms elements that each of {@link #sequences} has room for, in all rows together
    */
-  public List<Variable> newEmbedded(int batch) {
-    List<Variable> embedded = new ArrayList<>();
-    for (int width : model.embeddingParts()) {
-      Shape shape = Shape.of(batch, schema.slotCount(), width);
-      embedded.add(Variable.zeros(device, "embedded." + embedded.size(), shape));
-    }
-    if (model.pairsWithin()) {
-      embedded.add(Variable.zeros(device, "within", Shape.of(batch, schema.slotCount())));
-    }
-    return embedded;
+  public ModelInputs newInputs(int batch, List<Integer> rooms) {
+    return new ModelInputs(this, batch, rooms);
   }
 
-  /** What the model takes, with the variables of {@link #newEmbedded}. */
-  public Features features(Variable dense, List<Variable> embedded, Pass pass) {
-    List<Tensor> all = embedded.stream().map(Variable::tensor).toList();
-    int parts = model.embeddingParts().size();
-    Optional<Tensor> within = model.pairsWithin() ? Optional.of(all.getLast()) : Optional.empty();
-    return new Features(dense.tensor(), all.subList(0, parts), within, pass);
+  /** The elements of each of {@link #sequences} in all rows of {@code batch}. */
+  public List<Integer> elements(Batch batch) {
+    return sequences.isEmpty()
+        ? List.of()
+        : sequences.values().stream().map(slots -> batch.idCount(slots.getFirst())).toList();
   }
 
-  /** A new lookup of batches in the tables, which fills the variables of {@link #newEmbedded}. */
+  /** A new lookup of batches in the tables, which fills what {@link #newInputs} made. */
   public BatchLookup newLookup() {
+    if (!sequences.isEmpty()) {
+      return tables.newLookup(model.embeddingWidth(), List.copyOf(sequences.values()));
+    }
     return model.pairsWithin()
         ? tables.newPairLookup(model.embeddingParts())
         : tables.newLookup(model.embeddingParts());

@@ -1,31 +1,55 @@
 package dev.tern.model;
 
-import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
-import dev.tern.internal.memory.Memory;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
-import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Computes logits of up to a fixed number of rows at a time, in memory of its own: of each row one
  * for each task, side by side. Ids without a row are never inserted. One thread at a time. Several
  * scorers of one network may work at once if its device has one thread and nobody trains it.
+ *
+ * <p>A model that reads sequences is planned for some lengths of all sequences together, each about
+ * twice the one before, when such a batch comes first. Scores do not depend on these lengths.
  */
 public final class Scorer implements AutoCloseable {
+  /** The least elements that a sequence has room for. */
+  private static final int LEAST_ROOM = 16;
+
+  /** Plans that are kept; of more, the one used longest ago goes. */
+  private static final int MOST_PLANS = 4;
+
   private final Network network;
   private final int capacity;
-  private final Variable dense;
-  private final List<Variable> embedded;
-  private final long denseAddress;
-  private final List<MemorySegment> rows;
-  private final Computation computation;
+  private final List<Variable> constants;
   private final BatchLookup lookup;
   private final float[] logits;
+
+  /** The plans, the one used last at the end. */
+  private final List<Planned> plans = new ArrayList<>();
+
+  /** Logits of rows whose sequences have some room. */
+  private record Planned(List<Integer> rooms, ModelInputs inputs, Computation computation) {
+    /** Whether the elements fit, and not much room is left over. */
+    boolean suits(List<Integer> elements) {
+      boolean suits = true;
+      for (int q = 0; q < elements.size() && suits; q++) {
+        int room = rooms.get(q);
+        suits = elements.get(q) <= room && room <= Math.max(LEAST_ROOM, 2 * elements.get(q));
+      }
+      return suits;
+    }
+
+    void close() {
+      computation.close();
+      inputs.close();
+    }
+  }
 
   /** Makes a scorer for {@code capacity} rows at a time, of a network that may be trained. */
   public Scorer(Network network, int capacity) {
@@ -40,15 +64,22 @@ public final class Scorer implements AutoCloseable {
   private Scorer(Network network, int capacity, List<Variable> constants) {
     this.network = network;
     this.capacity = capacity;
-    Shape denseShape = Shape.of(capacity, network.schema().denseDim());
-    dense = Variable.zeros(network.device(), "dense", denseShape);
-    embedded = network.newEmbedded(capacity);
-    denseAddress = dense.memory().address();
-    rows = embedded.stream().map(Variable::memory).toList();
-    Tensor scores = network.logits(network.features(dense, embedded, Pass.scoring()));
-    computation = Computation.withConstants(network.device(), List.of(scores), constants);
+    this.constants = constants;
     lookup = network.newLookup();
     logits = new float[capacity * network.tasks().count()];
+    plans.add(plan(network.sequences().keySet().stream().map(_ -> LEAST_ROOM).toList()));
+  }
+
+  private Planned plan(List<Integer> rooms) {
+    ModelInputs inputs = network.newInputs(capacity, rooms);
+    try {
+      Tensor scores = network.logits(inputs.features(Pass.scoring()));
+      return new Planned(
+          rooms, inputs, Computation.withConstants(network.device(), List.of(scores), constants));
+    } catch (RuntimeException | Error e) {
+      inputs.close();
+      throw e;
+    }
   }
 
   /** Rows at a time. */
@@ -66,17 +97,40 @@ public final class Scorer implements AutoCloseable {
       throw new IllegalArgumentException(
           "score: got %s rows, expected at most %s; score in pieces".formatted(count, capacity));
     }
-    Memory.copyIn(batch.dense(), 0, denseAddress, count * network.schema().denseDim());
-    lookup.find(network.device().workers(), batch, false, rows);
-    computation.run();
-    computation.copyOutput(0, logits, 0);
+    Planned plan = planFor(network.elements(batch));
+    plan.inputs.copyDense(batch);
+    plan.inputs.find(lookup, batch, false);
+    plan.computation.run();
+    plan.computation.copyOutput(0, logits, 0);
     int tasks = network.tasks().count();
     System.arraycopy(logits, 0, target, at * tasks, count * tasks);
   }
 
-  /** {@link Computation#isReady}. */
+  private Planned planFor(List<Integer> elements) {
+    int last = plans.size() - 1;
+    for (int i = last; i >= 0; i--) {
+      if (plans.get(i).suits(elements)) {
+        if (i < last) {
+          plans.add(plans.remove(i));
+        }
+        return plans.getLast();
+      }
+    }
+    if (plans.size() == MOST_PLANS) {
+      plans.removeFirst().close();
+    }
+    plans.add(plan(elements.stream().map(Scorer::room).toList()));
+    return plans.getLast();
+  }
+
+  /** A power of two. */
+  private static int room(int elements) {
+    return Math.max(LEAST_ROOM, 1 << (32 - Integer.numberOfLeadingZeros(elements - 1)));
+  }
+
+  /** Whether all plans so far are {@link Computation#isReady}. */
   public boolean isReady() {
-    return computation.isReady();
+    return plans.stream().allMatch(plan -> plan.computation.isReady());
   }
 
   /** Gives each id of the batch scored last that has no row, as often as it stands there. */
@@ -86,8 +140,6 @@ public final class Scorer implements AutoCloseable {
 
   @Override
   public void close() {
-    computation.close();
-    dense.close();
-    embedded.forEach(Variable::close);
+    plans.forEach(Planned::close);
   }
 }

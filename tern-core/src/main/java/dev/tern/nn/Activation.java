@@ -1,7 +1,6 @@
 package dev.tern.nn;
 
 import dev.tern.tensor.Tensor;
-import java.util.function.BiFunction;
 
 /** What follows the linear part of a hidden layer. */
 public enum Activation {
@@ -12,8 +11,15 @@ public enum Activation {
   /** {@link Dice}. */
   DICE;
 
+  /** An activation with its parameters. */
+  @FunctionalInterface
+  interface Function {
+    /** {@code [B, width]} to the same shape. */
+    Tensor apply(Tensor x, Pass pass);
+  }
+
   /** Makes one over {@code width} columns. */
-  BiFunction<Tensor, Pass, Tensor> over(Parameters parameters, String name, int width) {
+  Function over(Parameters parameters, String name, int width) {
     return switch (this) {
       case RELU -> (x, _) -> x.relu();
       case PRELU -> {

@@ -4,7 +4,6 @@ import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiFunction;
 
 /**
  * Hidden layers: linear, batch normalization if asked for, activation, dropout, in this order.
@@ -25,8 +24,7 @@ public final class Mlp {
     }
   }
 
-  private record Layer(
-      Linear linear, Optional<BatchNorm> norm, BiFunction<Tensor, Pass, Tensor> activation) {}
+  private record Layer(Linear linear, Optional<BatchNorm> norm, Activation.Function activation) {}
 
   private final List<Layer> layers = new ArrayList<>();
   private final float dropout;

@@ -2,10 +2,10 @@ package dev.tern.train;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
-import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
+import dev.tern.model.ModelInputs;
 import dev.tern.model.Network;
 import dev.tern.model.TaskLabels;
 import dev.tern.nn.Pass;
@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.IntStream;
 
 /**
  * One training step for batches of one size: rows are looked up, the model computes forward and
@@ -32,20 +31,17 @@ final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
   private static final int LOGITS = 1;
 
-  /** The gradient of the first of {@link Network#newEmbedded}; the others follow. */
+  /** The first of {@link ModelInputs#gradientOutputs}; the others follow. */
   private static final int GRADIENT = 2;
 
   private final Network network;
-  private final Workers workers;
-  private final Variable dense;
+  private final List<Integer> rooms;
+  private final ModelInputs inputs;
   private final Variable labels;
 
   /** What each cross entropy counts in the loss; none where the loss is their mean. */
   private final Optional<Variable> shares;
 
-  private final List<Variable> embedded;
-  private final long denseAddress;
-  private final List<MemorySegment> rows;
   private final List<MemorySegment> gradients;
   private final Variable seed;
   private final Computation computation;
@@ -57,19 +53,26 @@ final class TrainStep implements AutoCloseable {
   private long lookingUp;
   private long updating;
 
+  /**
+   * A step for batches of {@code batch} rows.
+   *
+   * @param rooms elements that each sequence has room for
+   */
   TrainStep(
-      Network network, DenseOptimizer optimizer, BatchLookup lookup, int batch, PlanSearch search) {
+      Network network,
+      DenseOptimizer optimizer,
+      BatchLookup lookup,
+      int batch,
+      List<Integer> rooms,
+      PlanSearch search) {
     this.network = network;
     this.lookup = lookup;
+    this.rooms = rooms;
     Device device = network.device();
-    workers = device.workers();
-    dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
-    embedded = network.newEmbedded(batch);
-    denseAddress = dense.memory().address();
-    rows = embedded.stream().map(Variable::memory).toList();
+    inputs = network.newInputs(batch, rooms);
     seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
     Pass pass = Pass.training(seed);
-    Tensor logits = network.logits(network.features(dense, embedded, pass));
+    Tensor logits = network.logits(inputs.features(pass));
     labels = Variable.zeros(device, "labels", logits.shape());
     shares =
         network.tasks().isPlain()
@@ -79,23 +82,23 @@ final class TrainStep implements AutoCloseable {
         shares.isPresent()
             ? logits.bceWithLogits(labels.tensor(), shares.get().tensor())
             : logits.bceWithLogits(labels.tensor());
-    List<Tensor> wrt = new ArrayList<>(embedded.stream().map(Variable::tensor).toList());
+    List<Tensor> wrt = new ArrayList<>(inputs.lookedUp());
+    int vectors = wrt.size();
     network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
     List<Tensor> all = Tensor.gradients(loss, wrt);
-    Map<Variable, Tensor> updates = optimizer.updates(all.subList(rows.size(), all.size()));
+    Map<Variable, Tensor> updates = optimizer.updates(all.subList(vectors, all.size()));
     updates.putAll(pass.updates());
     List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
-    outputs.addAll(all.subList(0, rows.size()));
+    outputs.addAll(inputs.gradientOutputs(all.subList(0, vectors)));
     computation = Computation.of(device, outputs, updates, search);
-    gradients =
-        IntStream.range(0, rows.size()).mapToObj(p -> computation.output(GRADIENT + p)).toList();
+    gradients = inputs.gradients(computation, GRADIENT);
     this.batch = batch;
     this.logits = new float[batch * network.tasks().count()];
   }
 
-  /** Rows of a batch. */
-  int rows() {
-    return batch;
+  /** Whether it is for batches of these sizes. */
+  boolean isFor(int rows, List<Integer> ofSequences) {
+    return batch == rows && rooms.equals(ofSequences);
   }
 
   /**
@@ -107,10 +110,10 @@ final class TrainStep implements AutoCloseable {
   void find(Batch batch, long noise) {
     long start = System.nanoTime();
     copyLabels(batch);
-    Memory.copyIn(batch.dense(), 0, denseAddress, batch.size() * network.schema().denseDim());
+    inputs.copyDense(batch);
     seed.setLong(noise);
     long copied = System.nanoTime();
-    lookup.find(workers, batch, true, rows);
+    inputs.find(lookup, batch, true);
     copying += copied - start;
     lookingUp += System.nanoTime() - copied;
   }
@@ -119,7 +122,7 @@ final class TrainStep implements AutoCloseable {
   float update(long step, float tableRate) {
     computation.run();
     long computed = System.nanoTime();
-    lookup.apply(workers, gradients, tableRate, step);
+    lookup.apply(network.device().workers(), gradients, tableRate, step);
     updating += System.nanoTime() - computed;
     runs++;
     return computation.item(LOSS);
@@ -132,10 +135,10 @@ final class TrainStep implements AutoCloseable {
 
   /** Time of each part of the step so far. */
   List<StepTime> times() {
-    double bytes = 4.0 * embedded.stream().mapToLong(v -> v.shape().elements()).sum();
+    double bytes = inputs.lookedUpBytes();
+    double copied = 2.0 * inputs.dense().memory().byteSize();
     List<StepTime> times = new ArrayList<>();
-    times.add(
-        new StepTime("copy of the batch", "", runs, copying, 0, 8.0 * dense.shape().elements()));
+    times.add(new StepTime("copy of the batch", "", runs, copying, 0, copied));
     times.add(new StepTime("lookup of rows", "", runs, lookingUp, 0, 2 * bytes));
     times.addAll(computation.times());
     times.add(new StepTime("update of rows", "", runs, updating, 0, 3 * bytes));
@@ -190,8 +193,8 @@ final class TrainStep implements AutoCloseable {
   @Override
   public void close() {
     computation.close();
-    List.of(dense, labels, seed).forEach(Variable::close);
+    List.of(labels, seed).forEach(Variable::close);
     shares.ifPresent(Variable::close);
-    embedded.forEach(Variable::close);
+    inputs.close();
   }
 }

@@ -51,6 +51,9 @@ import java.util.stream.Stream;
 public final class Trainer implements AutoCloseable {
   private static final int PREFETCHED = 3;
 
+  /** The least elements that a sequence has room for. */
+  private static final int LEAST_ROOM = 16;
+
   private final FeatureEncoder encoder;
   private final TrainOptions options;
   private final Network network;
@@ -299,7 +302,8 @@ public final class Trainer implements AutoCloseable {
    * parameters and rows. The caller closes the batch.
    *
    * @param batch encoded rows with labels: of {@link #batches}, or encoded by {@link #encoder}.
-   *     Each new number of rows costs the planning of a step
+   *     Each new number of rows, or of elements of sequences by eighths, costs the planning of a
+   *     step
    * @throws IllegalArgumentException if the batch is not encoded, is empty, closed, or has a row
    *     without a label; the run stands where it was
    * @throws IllegalStateException if the loss is not finite, or after {@link #close}
@@ -307,7 +311,7 @@ public final class Trainer implements AutoCloseable {
   public StepResult step(Batch batch) {
     requireTrainable(batch);
     long start = System.nanoTime();
-    TrainStep step = stepOf(batch.size());
+    TrainStep step = stepOf(batch);
     long number = state.step() + 1;
     float rate = options.schedule().at(number);
     optimizer.prepare(number, rate);
@@ -356,15 +360,30 @@ public final class Trainer implements AutoCloseable {
     }
   }
 
-  private TrainStep stepOf(int rows) {
-    if (trainStep.isEmpty() || trainStep.get().rows() != rows) {
+  private TrainStep stepOf(Batch batch) {
+    int rows = batch.size();
+    List<Integer> rooms =
+        network.sequences().isEmpty()
+            ? List.of()
+            : network.elements(batch).stream().map(Trainer::room).toList();
+    if (trainStep.isEmpty() || !trainStep.get().isFor(rows, rooms)) {
       trainStep.ifPresent(TrainStep::close);
       trainStep = Optional.empty();
       // A batch of another size comes once an epoch: a long search would not pay.
       PlanSearch search = rows == options.batch() ? options.planSearch() : PlanSearch.QUICK;
-      trainStep = Optional.of(new TrainStep(network, optimizer, lookup, rows, search));
+      trainStep = Optional.of(new TrainStep(network, optimizer, lookup, rows, rooms, search));
     }
     return trainStep.get();
+  }
+
+  /**
+   * The elements that a sequence of so many has room for: few different numbers, so that steps are
+   * rarely planned anew, each at most an eighth more. It depends on the batch alone, as the bits of
+   * gradients depend on it.
+   */
+  private static int room(int elements) {
+    int unit = Math.max(LEAST_ROOM, Integer.highestOneBit(elements) / 8);
+    return Math.max(1, Math.ceilDiv(elements, unit)) * unit;
   }
 
   /**

@@ -193,7 +193,8 @@ final class ModelsTest {
         case TRANSFORMER -> new PlainTransformer(this, HEADS).logit();
         case SHAREDBOTTOM -> tower(0, mlp("bottom", flat(0)));
         case MMOE -> tower(0, mixed(0));
-        case ESMM -> throw new IllegalArgumentException("two logits");
+        case ESMM, DIN, BST, NEUMF, GMF ->
+            throw new IllegalArgumentException("tested on rows of their own");
       };
     }
 
@@ -236,7 +237,10 @@ final class ModelsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
+  @EnumSource(
+      value = ModelConfig.Type.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF"})
   void logitsFollowTheFormula(ModelConfig.Type type) {
     Random random = new Random(3);
     try (Device device = Device.cpu(1, 1L << 24)) {
@@ -260,13 +264,16 @@ final class ModelsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
+  @EnumSource(
+      value = ModelConfig.Type.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF"})
   void whatEachModelDoesWithTheFeaturesOfASlot(ModelConfig.Type type) {
     boolean pairs =
         switch (type) {
           case FM, DEEPFM -> true;
           case LR, WDL, DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER -> false;
-          case SHAREDBOTTOM, MMOE, ESMM -> false;
+          case SHAREDBOTTOM, MMOE, ESMM, DIN, BST, NEUMF, GMF -> false;
         };
     Schema oneHot = new Schema(List.of("y"), List.of(), List.of(Slot.oneHot("u")));
     try (Device device = Device.cpu(1, 1L << 24)) {
@@ -422,7 +429,10 @@ final class ModelsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
+  @EnumSource(
+      value = ModelConfig.Type.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF"})
   void modelsWorkWithoutDenseNumbersOrWithoutSlots(ModelConfig.Type type) {
     List<Schema> schemas =
         List.of(

@@ -139,7 +139,10 @@ final class PredictorTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
+  @EnumSource(
+      value = ModelConfig.Type.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF"})
   void scoresAreTheTrainersToTheBitInPiecesOfAnySize(ModelConfig.Type type) {
     Path checkpoint = folder.resolve("saved");
     float[] expected;

@@ -48,7 +48,7 @@ final class BudgetedTrainingTest {
         Network network = Network.create(device, ENCODER.schema(), model, tables, 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, search);
+        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, List.of(), search);
         Batch batch = new Batch(ENCODER.schema(), ROWS)) {
       List<Float> numbers = new ArrayList<>();
       for (int i = 1; i <= STEPS; i++) {

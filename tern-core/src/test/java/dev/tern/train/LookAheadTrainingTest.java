@@ -102,7 +102,8 @@ final class LookAheadTrainingTest {
         Network network = Network.create(device, schema(), MODEL, tables(kind), tier(kind), 1);
         DenseOptimizer optimizer = new DenseOptimizer(device, options, network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, ROWS, PlanSearch.QUICK)) {
+        TrainStep step =
+            new TrainStep(network, optimizer, lookup, ROWS, List.of(), PlanSearch.QUICK)) {
       Batch next = batch(random);
       for (int i = 1; i <= STEPS; i++) {
         Batch batch = next;

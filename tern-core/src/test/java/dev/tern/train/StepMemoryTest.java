@@ -131,7 +131,10 @@ final class StepMemoryTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
+  @EnumSource(
+      value = ModelConfig.Type.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"ESMM", "NEUMF", "GMF"})
   void aStepAllocatesNothingStartsNoThreadAndMapsNoMemory(ModelConfig.Type type) {
     requireNothingAllocated(type, TableOptions.of(ADAM), 64);
   }
@@ -143,14 +146,16 @@ final class StepMemoryTest {
   }
 
   private void requireNothingAllocated(ModelConfig.Type type, TableOptions tables, int rows) {
-    FeatureEncoder encoder = PlantedRuns.encoder(PlantedRuns.planted(1, 100));
+    FeatureEncoder encoder = PlantedRuns.encoder(PlantedRuns.planted(1, 100), type);
     List<Batch> batches = encoded(encoder, rows);
     try (Device device = Device.cpu(2, 1L << 28);
         Network network = Network.create(device, encoder.schema(), model(type), tables, 1);
         DenseOptimizer optimizer =
             new DenseOptimizer(device, TrainOptions.of(ADAM), network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step = new TrainStep(network, optimizer, lookup, rows, PlanSearch.QUICK)) {
+        TrainStep step =
+            new TrainStep(
+                network, optimizer, lookup, rows, rooms(network, rows), PlanSearch.QUICK)) {
       run(step, optimizer, lookup, batches, 1);
       Allocator allocator = DeviceAccess.allocator(device);
       long threads = THREADS.getTotalStartedThreadCount();
@@ -168,6 +173,11 @@ final class StepMemoryTest {
       assertThat(THREADS.getTotalStartedThreadCount()).isEqualTo(threads);
       assertThat(allocator.statistics().systemCalls()).isEqualTo(systemCalls);
     }
+  }
+
+  /** More than the tags of all rows. */
+  private static List<Integer> rooms(Network network, int rows) {
+    return network.sequences().keySet().stream().map(_ -> 4 * rows).toList();
   }
 
   private static void run(

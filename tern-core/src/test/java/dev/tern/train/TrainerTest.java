@@ -46,11 +46,14 @@ final class TrainerTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = ModelConfig.Type.class, mode = EnumSource.Mode.EXCLUDE, names = "ESMM")
+  @EnumSource(
+      value = ModelConfig.Type.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"ESMM", "NEUMF", "GMF"})
   void everyModelLearnsPlantedClicks(ModelConfig.Type type) {
     try (Device device = Device.cpu(2, 1L << 28);
         Trainer trainer =
-            Trainer.create(device, PlantedRuns.encoder(TRAIN), small(type), options())) {
+            Trainer.create(device, PlantedRuns.encoder(TRAIN, type), small(type), options())) {
       List<Progress> reports = new ArrayList<>();
       trainer.fit(train(), Optional.of(Readers.inMemory(TEST)), reports::add);
       assertThat(trainer.best()).isGreaterThan(0.73);
@@ -130,7 +133,7 @@ final class TrainerTest {
         optimizer instanceof Optimizer.Ftrl ? ModelConfig.Type.LR : ModelConfig.Type.WDL;
     try (Device device = Device.cpu(1, 1L << 28);
         Trainer trainer =
-            Trainer.create(device, PlantedRuns.encoder(TRAIN), small(type), options)) {
+            Trainer.create(device, PlantedRuns.encoder(TRAIN, type), small(type), options)) {
       trainer.fit(train());
       assertThat(trainer.evaluate(Readers.inMemory(TEST)).auc()).isGreaterThan(0.7);
     }

@@ -1,16 +1,11 @@
 package dev.tern.files;
 
 import dev.tern.data.Batch;
-import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
-import dev.tern.data.PassOrder;
-import dev.tern.data.PositionedReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
@@ -23,10 +18,7 @@ import java.util.stream.IntStream;
  * #optimum}). A row depends on seed, scale and its number only: sets of different rows, such as one
  * to train and one to evaluate, share teacher and ids. Ids of different slots differ.
  */
-public final class CriteoGenerator {
-  /** Rows that {@link #optimum} takes: 8 bytes of heap each. */
-  public static final int MAX_OPTIMUM_ROWS = 1 << 27;
-
+public final class CriteoGenerator implements RowGenerator {
   /** Distinct ids of C1 to C26 in Criteo's 45,840,617 rows. */
   private static final int[] CARDINALITIES = {
     1460, 583, 10131227, 2202608, 305, 24, 12517, 633, 3, 93145, 5683, 8351593, 3194, 27, 14992,
@@ -80,6 +72,7 @@ public final class CriteoGenerator {
   }
 
   /** label, I1 to I13, C1 to C26. */
+  @Override
   public Schema schema() {
     return SCHEMA;
   }
@@ -89,10 +82,23 @@ public final class CriteoGenerator {
     return cardinalities.clone();
   }
 
-  /** Rows {@code firstRow} to {@code firstRow + rows - 1}. */
+  @Override
   public DataReader open(long firstRow, long rows) {
-    requireRange(firstRow, rows);
-    return new Range(firstRow, rows);
+    RowGenerator.requireRange(firstRow, rows);
+    float[] dense = new float[CriteoTeacher.DENSE];
+    int[] ranks = new int[CriteoTeacher.SLOTS];
+    return new GeneratedRows(SCHEMA, (row, to) -> put(row, dense, ranks, to), firstRow, rows);
+  }
+
+  private void put(long row, float[] dense, int[] ranks, Batch batch) {
+    double probability = teacher.draw(row, dense, ranks);
+    batch.setLabel(0, teacher.label(row, probability) ? 1 : 0);
+    for (int d = 0; d < dense.length; d++) {
+      batch.setDense(d, dense[d]);
+    }
+    for (int s = 0; s < ranks.length; s++) {
+      batch.addId(s, firstIds[s] + ranks[s]);
+    }
   }
 
   /** The probability that the label of {@code row} is 1. */
@@ -100,19 +106,9 @@ public final class CriteoGenerator {
     return teacher.draw(row, new float[CriteoTeacher.DENSE], new int[CriteoTeacher.SLOTS]);
   }
 
-  /**
-   * What a perfect model reaches on {@code rows} rows from {@code firstRow}.
-   *
-   * @param rows at most {@link #MAX_OPTIMUM_ROWS}
-   * @param progress told now and then how many rows are done
-   */
-  public Optimum optimum(long firstRow, long rows, LongConsumer progress) {
-    requireRange(firstRow, rows);
-    if (rows > MAX_OPTIMUM_ROWS) {
-      throw new IllegalArgumentException(
-          "optimum: got %s rows, expected at most %s; take a part of the set"
-              .formatted(rows, MAX_OPTIMUM_ROWS));
-    }
+  @Override
+  public Optimum optimum(int label, long firstRow, long rows, LongConsumer progress) {
+    RowGenerator.requireOptimum(firstRow, rows);
     double[] probabilities = new double[(int) rows];
     int positive = 0;
     int negative = probabilities.length;
@@ -132,78 +128,5 @@ public final class CriteoGenerator {
       }
     }
     return Optimum.of(probabilities, positive);
-  }
-
-  private static void requireRange(long firstRow, long rows) {
-    if (firstRow < 0 || rows < 0 || firstRow + rows < 0) {
-      throw new IllegalArgumentException(
-          "generate: got %s rows from row %s, expected numbers of 0 or more"
-              .formatted(rows, firstRow));
-    }
-  }
-
-  private final class Range extends PositionedReader {
-    private final long first;
-    private final long rows;
-    private final BatchPool pool;
-    private final float[] dense = new float[CriteoTeacher.DENSE];
-    private final int[] ranks = new int[CriteoTeacher.SLOTS];
-    private long done;
-
-    private Range(long first, long rows) {
-      this.first = first;
-      this.rows = rows;
-      pool = BatchPool.forFiles(SCHEMA, rows);
-    }
-
-    @Override
-    public Schema schema() {
-      return SCHEMA;
-    }
-
-    @Override
-    protected Optional<Batch> read() {
-      if (done == rows) {
-        return Optional.empty();
-      }
-      Batch batch = pool.take();
-      while (batch.size() < pool.rows() && done < rows) {
-        put(first + done, batch);
-        done++;
-      }
-      return Optional.of(batch);
-    }
-
-    private void put(long row, Batch batch) {
-      double probability = teacher.draw(row, dense, ranks);
-      batch.setLabel(0, teacher.label(row, probability) ? 1 : 0);
-      for (int d = 0; d < dense.length; d++) {
-        batch.setDense(d, dense[d]);
-      }
-      for (int s = 0; s < ranks.length; s++) {
-        batch.addId(s, firstIds[s] + ranks[s]);
-      }
-      batch.endRow();
-    }
-
-    @Override
-    protected void begin(int epoch, PassOrder order) {
-      done = 0;
-    }
-
-    @Override
-    protected long pass(long count) {
-      long passed = Math.min(count, rows - done);
-      done += passed;
-      return passed;
-    }
-
-    @Override
-    public OptionalLong rowCount() {
-      return OptionalLong.of(rows);
-    }
-
-    @Override
-    protected void release() {}
   }
 }

@@ -47,14 +47,24 @@ public record Optimum(long rows, double positiveRate, double auc, double logLoss
     return twice / 2.0 / ((double) positives * (p.length - positives));
   }
 
-  /** The four as a JSON object; what is NaN is null. */
-  public String toJson() {
+  /**
+   * The four as a JSON object; what is NaN is null. Of several labels an object by the label's
+   * name.
+   */
+  public static String toJson(Map<String, Optimum> byLabel) {
+    Map<String, Object> objects = new LinkedHashMap<>();
+    byLabel.forEach((label, optimum) -> objects.put(label, optimum.fields()));
+    Object written = objects.size() == 1 ? objects.values().iterator().next() : objects;
+    return JsonMapper.shared().writerWithDefaultPrettyPrinter().writeValueAsString(written) + "\n";
+  }
+
+  private Map<String, Object> fields() {
     Map<String, Object> object = new LinkedHashMap<>();
     object.put("rows", rows);
     object.put("positive_rate", orNull(positiveRate));
     object.put("auc", orNull(auc));
     object.put("log_loss", orNull(logLoss));
-    return JsonMapper.shared().writerWithDefaultPrettyPrinter().writeValueAsString(object) + "\n";
+    return object;
   }
 
   private static @Nullable Double orNull(double value) {

@@ -7,9 +7,9 @@ import ai.onnxruntime.OrtSession;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelInputs;
 import dev.tern.model.Network;
 import dev.tern.tensor.Variable;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
@@ -49,16 +49,14 @@ final class OrtPeer implements AutoCloseable {
     int count = rows.size();
     logits = new float[count];
     input("dense", rows.dense(), count, network.schema().denseDim());
-    List<Variable> parts = network.newEmbedded(count);
-    try (BatchLookup lookup = network.newLookup()) {
-      List<MemorySegment> memory = parts.stream().map(Variable::memory).toList();
-      lookup.find(network.device().workers(), rows, false, memory);
+    try (ModelInputs all = network.newInputs(count);
+        BatchLookup lookup = network.newLookup()) {
+      all.find(lookup, rows, false);
+      List<Variable> parts = all.pooled();
       for (int p = 0; p < parts.size(); p++) {
         float[] values = parts.get(p).toArray();
         input("part" + p, values, count, values.length / count);
       }
-    } finally {
-      parts.forEach(Variable::close);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.data.Sequence;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.files.SparseColumn;
 import dev.tern.files.text.CsvOptions;
@@ -135,6 +136,7 @@ public record DataConfig(
    * @param table column whose table these use; empty for a table each
    * @param separator between several values of one field; empty for one value
    * @param hotness ids of each row; 0 for any number, or 1 in Raw files
+   * @param sequence the sequence that the columns form; empty where their values are pooled
    */
   public record Sparse(
       List<String> columns,
@@ -144,7 +146,8 @@ public record DataConfig(
       long minCount,
       String table,
       String separator,
-      int hotness) {
+      int hotness,
+      Optional<Sequence> sequence) {
     /** Whether values are text. */
     public boolean text() {
       return values == SparseColumn.Values.TEXT;
@@ -280,7 +283,27 @@ public record DataConfig(
         s.get(DataKeys.MIN_COUNT, i),
         s.get(DataKeys.TABLE, i),
         s.get(DataKeys.SEPARATOR, i),
-        s.get(DataKeys.HOTNESS, i).intValue());
+        s.get(DataKeys.HOTNESS, i).intValue(),
+        sequence(s, i));
+  }
+
+  private static Optional<Sequence> sequence(Settings s, int i) {
+    int length = s.get(DataKeys.SEQUENCE_LENGTH, i).intValue();
+    if (length == 0) {
+      return Optional.empty();
+    }
+    List<String> columns = s.get(DataKeys.SPARSE_COLUMNS, i);
+    if (columns.isEmpty()) {
+      throw new ConfigException(
+          "data.sparse.sequence.max_length: got "
+              + length
+              + " for all columns that no other group names, expected names; give the columns of"
+              + " the sequence in data.sparse.columns");
+    }
+    String name = s.get(DataKeys.SEQUENCE_NAME, i);
+    Sequence.Keep keep =
+        s.get(DataKeys.SEQUENCE_KEEP, i).equals("last") ? Sequence.Keep.LAST : Sequence.Keep.FIRST;
+    return Optional.of(new Sequence(name.isEmpty() ? columns.getFirst() : name, length, keep));
   }
 
   private static SparseColumn.Values values(Settings s, int i) {

@@ -325,6 +325,27 @@ final class DataKeys {
               "Separates several values in one field; none for one value.")
           .when(FORMAT, "csv", "parquet")
           .reading();
+  static final Key<Long> SEQUENCE_LENGTH =
+      KEYS.key(
+          "data.sparse.sequence.max_length",
+          new Kind.Whole(0, 1 << 16),
+          0L,
+          "Makes these columns a sequence, of which models such as din read the values one by one:"
+              + " as many as this of each row, and no more. 0 for columns that are no sequence,"
+              + " whose values are pooled.");
+  static final Key<String> SEQUENCE_KEEP =
+      KEYS.key(
+          "data.sparse.sequence.keep",
+          Kind.Choice.of("last", "first"),
+          "last",
+          "Which values of a longer sequence are kept.");
+  static final Key<String> SEQUENCE_NAME =
+      KEYS.key(
+          "data.sparse.sequence.name",
+          new Kind.Text("a name", true),
+          "",
+          "Name of the sequence; none for the name of the first of these columns. Columns of one"
+              + " name are one sequence: each row has equally many values in each.");
   static final Key<Long> HOTNESS =
       KEYS.key(
               "data.sparse.hotness",

@@ -22,10 +22,21 @@ import java.util.stream.Collectors;
 final class ModelKeys {
   private static final Key.Section KEYS = new Key.Section();
   private static final String[] PERCEPTRONS = {
-    "wdl", "deepfm", "dcn", "dcnv2", "deepcrossing", "transformer", "sharedbottom", "mmoe", "esmm"
+    "wdl",
+    "deepfm",
+    "dcn",
+    "dcnv2",
+    "deepcrossing",
+    "transformer",
+    "sharedbottom",
+    "mmoe",
+    "esmm",
+    "din",
+    "bst",
+    "neumf"
   };
   private static final String[] NETWORKS = {
-    "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "sharedbottom", "mmoe", "esmm"
+    "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "sharedbottom", "mmoe", "esmm", "din", "bst", "neumf"
   };
 
   /** Models that may have several tasks. */
@@ -46,10 +57,18 @@ final class ModelKeys {
               "lr",
               "sharedbottom",
               "mmoe",
-              "esmm"),
+              "esmm",
+              "din",
+              "bst",
+              "neumf",
+              "gmf"),
           "The model.");
   static final Key<Long> EMBEDDING =
-      KEYS.key("model.embedding", new Kind.Whole(1, 4096), 16L, "Width of the embedding of an id.")
+      KEYS.key(
+              "model.embedding",
+              new Kind.Whole(1, 4096),
+              16L,
+              "Width of the embedding of an id; in neumf of both of its vectors.")
           .when(
               MODEL,
               "wdl",
@@ -62,7 +81,11 @@ final class ModelKeys {
               "fm",
               "sharedbottom",
               "mmoe",
-              "esmm");
+              "esmm",
+              "din",
+              "bst",
+              "neumf",
+              "gmf");
   static final Key<List<Integer>> HIDDEN =
       KEYS.key(
               "model.hidden",
@@ -79,7 +102,10 @@ final class ModelKeys {
               "deepcrossing",
               "transformer",
               "sharedbottom",
-              "mmoe");
+              "mmoe",
+              "din",
+              "bst",
+              "neumf");
   static final Key<List<Integer>> TOWERS =
       KEYS.key(
               "model.towers",
@@ -102,8 +128,24 @@ final class ModelKeys {
               "model.heads",
               new Kind.Whole(1, 256),
               2L,
-              "Heads of attention; they divide model.embedding.")
-          .when(MODEL, "transformer");
+              "Heads of attention; they divide model.embedding, in bst times the columns of a"
+                  + " sequence and one for places.")
+          .when(MODEL, "transformer", "bst");
+  static final Key<List<Integer>> ATTENTION =
+      KEYS.key(
+              "model.attention",
+              Kind.WIDTHS,
+              List.of(80, 40),
+              "Widths of the hidden layers that compare an element of a sequence with its target,"
+                  + " one or more.")
+          .when(MODEL, "din");
+  static final Key<List<Integer>> FEED_FORWARD =
+      KEYS.key(
+              "model.feed_forward",
+              Kind.WIDTHS,
+              List.of(64),
+              "Widths of the feed-forward layers of the transformer, one block each.")
+          .when(MODEL, "bst");
   static final Key<Long> CROSS_LAYERS =
       KEYS.key("model.cross_layers", new Kind.Whole(1, 64), 3L, "Cross layers.")
           .when(MODEL, "dcn", "dcnv2");
@@ -229,7 +271,8 @@ final class ModelKeys {
                 s.get(CROSS_RANK).intValue(),
                 s.get(CROSS_EXPERTS).intValue()),
             s.get(HEADS).intValue(),
-            pairs(s, type)),
+            pairs(s, type),
+            type == ModelConfig.Type.BST ? s.get(FEED_FORWARD) : s.get(ATTENTION)),
         new Towers(
             tasks(s),
             type.hasTowers() ? s.get(TOWERS) : List.of(),
@@ -253,7 +296,20 @@ final class ModelKeys {
   private static ModelConfig.Pairs pairs(Settings s, ModelConfig.Type type) {
     return switch (type) {
       case FM, DEEPFM -> ModelConfig.Pairs.valueOf(constant(s.get(PAIRS)));
-      case LR, WDL, DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER, SHAREDBOTTOM, MMOE, ESMM ->
+      case LR,
+          WDL,
+          DCN,
+          DCNV2,
+          DLRM,
+          DEEPCROSSING,
+          TRANSFORMER,
+          SHAREDBOTTOM,
+          MMOE,
+          ESMM,
+          DIN,
+          BST,
+          NEUMF,
+          GMF ->
           ModelConfig.Pairs.SLOTS;
     };
   }
@@ -316,8 +372,12 @@ final class ModelKeys {
     if (model.cross().experts() > 0) {
       out.append(" and ").append(model.cross().experts()).append(" experts");
     }
-    if (type.equals("transformer")) {
+    if (type.equals("transformer") || type.equals("bst")) {
       out.append(", ").append(model.heads()).append(" heads");
+    }
+    if (model.type().readsSequences()) {
+      out.append(type.equals("bst") ? ", feed-forward " : ", attention ");
+      out.append(widths(model.interaction().attention()));
     }
     if (type.equals("mmoe")) {
       out.append(", ").append(model.towers().experts()).append(" experts");

@@ -64,7 +64,15 @@ final class ConfigTest {
     assertThat(config.data().sparse())
         .containsExactly(
             new DataConfig.Sparse(
-                List.of("workclass", "education"), "vocabulary", TEXT, 0, 1, "", "", 0));
+                List.of("workclass", "education"),
+                "vocabulary",
+                TEXT,
+                0,
+                1,
+                "",
+                "",
+                0,
+                Optional.empty()));
     assertThat(config.model().hidden()).containsExactly(128, 64);
     assertThat(config.model().style().dropout()).isEqualTo(0.1f);
     assertThat(config.run().dir()).isEqualTo(Path.of("runs/census").toAbsolutePath());
@@ -294,8 +302,10 @@ final class ConfigTest {
     Config config = Config.parse(yaml, "two.yaml", List.of());
     assertThat(config.data().sparse())
         .containsExactly(
-            new DataConfig.Sparse(List.of("workclass"), "hash", TEXT, 100, 1, "", "", 0),
-            new DataConfig.Sparse(List.of("education"), "vocabulary", TEXT, 0, 1, "", "|", 0));
+            new DataConfig.Sparse(
+                List.of("workclass"), "hash", TEXT, 100, 1, "", "", 0, Optional.empty()),
+            new DataConfig.Sparse(
+                List.of("education"), "vocabulary", TEXT, 0, 1, "", "|", 0, Optional.empty()));
     assertThat(Config.parse(config.yaml(), "config.yaml", List.of())).isEqualTo(config);
   }
 
@@ -321,7 +331,15 @@ final class ConfigTest {
     assertThat(config.data().sparse().getFirst())
         .isEqualTo(
             new DataConfig.Sparse(
-                List.of("workclass", "education"), "hash", TEXT, 7, 1, "", "", 0));
+                List.of("workclass", "education"),
+                "hash",
+                TEXT,
+                7,
+                1,
+                "",
+                "",
+                0,
+                Optional.empty()));
     assertThat(config.train().memory()).isEqualTo(512L << 20);
     assertThat(config.train().options().evaluateEvery()).isEqualTo(50);
     assertThat(config.data().csv().delimiter()).isEqualTo("\t");

@@ -3,6 +3,7 @@ package dev.tern.data.encode;
 import dev.tern.base.DataException;
 import dev.tern.data.Reading;
 import dev.tern.data.Schema;
+import dev.tern.data.Sequence;
 import dev.tern.data.Slot;
 import dev.tern.internal.json.Json;
 import java.util.ArrayList;
@@ -130,6 +131,7 @@ final class EncoderJson {
     if (slot.unsigned()) {
       out.put("unsigned", true);
     }
+    slot.sequence().ifPresent(sequence -> out.put("sequence", sequence(sequence)));
     return switch (encoding) {
       case IdEncoding.Verbatim _ -> out.put("encoding", "id");
       case IdEncoding.Hashed(_, long buckets) ->
@@ -143,6 +145,25 @@ final class EncoderJson {
         yield out.put("values", values(slot.shares() ? Vocabulary.EMPTY : vocabulary));
       }
     };
+  }
+
+  private static Json.Obj sequence(Sequence sequence) {
+    return Json.object()
+        .put("name", sequence.name())
+        .put("max_length", sequence.maxLength())
+        .put("keep", sequence.keep().text());
+  }
+
+  private static Sequence sequence(Json.Obj json) {
+    String keep = json.text("keep");
+    for (Sequence.Keep one : Sequence.Keep.values()) {
+      if (one.text().equals(keep)) {
+        int length = Math.toIntExact(json.integer("max_length"));
+        return new Sequence(json.text("name"), length, one);
+      }
+    }
+    throw new DataException(
+        "got a sequence that keeps \"%s\", expected first or last".formatted(keep));
   }
 
   private static Json values(Vocabulary vocabulary) {
@@ -192,7 +213,8 @@ final class EncoderJson {
       String table = column.has("table") ? column.text("table") : name;
       boolean weighted = column.has("weighted") && column.flag("weighted");
       boolean unsigned = column.has("unsigned") && column.flag("unsigned");
-      slots.add(new Slot(name, hotness, table, weighted, unsigned));
+      Slot slot = new Slot(name, hotness, table, weighted, unsigned);
+      slots.add(column.has("sequence") ? slot.in(sequence(column.object("sequence"))) : slot);
       IdEncoding encoding = idEncoding(column);
       encodings.add(encoding);
       vocabularies.add(

@@ -6,6 +6,7 @@ import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Reading;
 import dev.tern.data.Schema;
+import dev.tern.data.Sequence;
 import dev.tern.data.Slot;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -41,6 +42,9 @@ public final class FeatureEncoder {
   private final Optional<Reading> reading;
   private final RawRow rawRow;
 
+  /** The slots of each sequence. */
+  private final List<List<Integer>> sequences;
+
   /**
    * The schema of rows that had the columns of {@link #rawSchema} last: comparing names for each
    * piece of a batch would make garbage.
@@ -64,20 +68,22 @@ public final class FeatureEncoder {
     requireSameEncodings();
     reading = Optional.empty();
     fitting = rawSchema;
+    sequences = List.copyOf(rawSchema.sequences().values());
     rawRow = new RawRow(rawSchema, this.slots, Optional.empty());
   }
 
-  /** {@code other} for rows whose fields were read in another way. */
-  private FeatureEncoder(FeatureEncoder other, Optional<Reading> reading) {
+  /** {@code other} for rows whose fields were read in another way, or are used in another. */
+  private FeatureEncoder(FeatureEncoder other, Schema rawSchema, Optional<Reading> reading) {
     this.reading = reading;
+    this.rawSchema = rawSchema;
     training = other.training;
-    rawSchema = other.rawSchema;
-    schema = other.schema;
+    schema = encodedSchema(rawSchema, List.of(other.numbers));
     dense = other.dense;
     slots = other.slots;
     numbers = other.numbers;
     vocabularies = other.vocabularies;
     fitting = rawSchema;
+    sequences = List.copyOf(rawSchema.sequences().values());
     rawRow = new RawRow(rawSchema, slots, RawFields.of(rawSchema, reading));
   }
 
@@ -173,7 +179,7 @@ public final class FeatureEncoder {
     FeatureEncoder fitted =
         new FeatureEncoder(
             raw, chosen(dense, numbers), slots, numbers, vocabularies, fit.facts(dictionary));
-    return new FeatureEncoder(fitted, training.reading());
+    return new FeatureEncoder(fitted, raw, training.reading());
   }
 
   /** The encodings with what was chosen in place of {@link NumberEncoding.Auto}. */
@@ -275,7 +281,29 @@ public final class FeatureEncoder {
 
   /** This encoder for rows whose fields are read as {@code how} says. */
   public FeatureEncoder withReading(Reading how) {
-    return new FeatureEncoder(this, Optional.of(how));
+    return new FeatureEncoder(this, rawSchema, Optional.of(how));
+  }
+
+  /**
+   * This encoder for models that read some slots as sequences. Longer ones are cut as {@link
+   * Sequence} says, and the ids of one sequence must be equally many in each row.
+   *
+   * @param of the sequence of each such slot, by the slot's name; others are no part of one
+   */
+  public FeatureEncoder withSequences(Map<String, Sequence> of) {
+    List<String> known = rawSchema.slotNames();
+    for (String slot : of.keySet()) {
+      if (!known.contains(slot)) {
+        throw new IllegalArgumentException(
+            "encoder: got a sequence for slot %s, expected one of %s".formatted(slot, known));
+      }
+    }
+    List<Slot> marked = new ArrayList<>();
+    for (Slot slot : rawSchema.slots()) {
+      marked.add(of.containsKey(slot.name()) ? slot.in(of.get(slot.name())) : slot);
+    }
+    Schema with = new Schema(rawSchema.labels(), rawSchema.dense(), marked);
+    return new FeatureEncoder(this, with, reading);
   }
 
   /**
@@ -368,7 +396,8 @@ public final class FeatureEncoder {
    *
    * @param raw rows of {@link #rawSchema()}; without labels, labels are NaN
    * @param encoded a batch of {@link #schema()}
-   * @throws DataException if a dense number is infinite
+   * @throws DataException if a dense number is infinite, or the slots of a sequence have different
+   *     numbers of ids in a row
    */
   public void apply(Batch raw, Batch encoded) {
     apply(raw, 0, raw.size(), encoded);
@@ -378,6 +407,7 @@ public final class FeatureEncoder {
   public void apply(Batch raw, int first, int end, Batch encoded) {
     Objects.checkFromToIndex(first, end, raw.size());
     requireFits(raw, first, end);
+    SequenceCopy.requireEqualLengths(rawSchema.slots(), sequences, raw, first, end);
     requireEncoded(encoded.schema());
     int rows = end - first;
     encoded.clear();
@@ -511,6 +541,10 @@ public final class FeatureEncoder {
   }
 
   private void encodeSlot(Batch raw, int first, int slot, Batch encoded) {
+    if (schema.slots().get(slot).sequence().isPresent()) {
+      encodeSequence(raw, first, slot, encoded);
+      return;
+    }
     switch (slots.get(slot)) {
       case IdEncoding.Verbatim _ -> SlotCopy.ids(raw, first, slot, false, encoded);
       case IdEncoding.Vocabulary _ -> {
@@ -529,6 +563,26 @@ public final class FeatureEncoder {
           ids[i] = SplitMix64.bounded(ids[i], buckets);
         }
         SlotCopy.setMissing(raw, first, slot, SplitMix64.bounded(TextHash.EMPTY, buckets), encoded);
+      }
+    }
+  }
+
+  /** A row without ids has an empty sequence, where another slot would have a missing value. */
+  private void encodeSequence(Batch raw, int first, int slot, Batch encoded) {
+    Sequence sequence = schema.slots().get(slot).sequence().orElseThrow();
+    int count = SequenceCopy.ids(raw, first, slot, sequence, encoded);
+    long[] ids = encoded.ids(slot);
+    switch (slots.get(slot)) {
+      case IdEncoding.Verbatim _ -> {}
+      case IdEncoding.Vocabulary _ -> {
+        for (int i = 0; i < count; i++) {
+          ids[i] = vocabularies[slot].indexOf(ids[i]);
+        }
+      }
+      case IdEncoding.Hashed(_, long buckets) -> {
+        for (int i = 0; i < count; i++) {
+          ids[i] = SplitMix64.bounded(ids[i], buckets);
+        }
       }
     }
   }

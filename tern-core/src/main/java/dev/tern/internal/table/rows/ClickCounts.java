@@ -27,29 +27,31 @@ public final class ClickCounts {
     return counted ? positions[u] : 0;
   }
 
-  /**
-   * Counts the positions of the lookup in clicked samples.
-   *
-   * @param offsets where bags begin and end
-   * @param bags a multiple of {@code samples}: bag {@code k} is of sample {@code k % samples}
-   * @param labels 0 or 1; the label of sample {@code b} lies at {@code b * stride}
-   */
-  public void count(int[] offsets, int bags, float[] labels, int samples, int stride) {
+  /** Begins to count the positions of the lookup in clicked samples. */
+  public void begin() {
     if (positions.length < lookup.unique()) {
       positions = new int[lookup.counts.length];
     }
     Arrays.fill(positions, 0, lookup.unique(), 0);
-    for (int first = 0; first < bags; first += samples) {
-      for (int b = 0; b < samples; b++) {
-        if (labels[b * stride] == 1) {
-          int end = offsets[first + b + 1];
-          for (int i = offsets[first + b]; i < end; i++) {
-            positions[lookup.inverse[i]]++;
-          }
+    counted = true;
+  }
+
+  /**
+   * Adds the positions of one bag of each sample.
+   *
+   * @param offsets where bags begin and end
+   * @param first the bag of the first sample; those of the others follow
+   * @param labels 0 or 1; the label of sample {@code b} lies at {@code b * stride}
+   */
+  public void add(int[] offsets, int first, float[] labels, int samples, int stride) {
+    for (int b = 0; b < samples; b++) {
+      if (labels[b * stride] == 1) {
+        int end = offsets[first + b + 1];
+        for (int i = offsets[first + b]; i < end; i++) {
+          positions[lookup.inverse[i]]++;
         }
       }
     }
-    counted = true;
   }
 
   /** Refuses labels that are neither 0 nor 1. */

@@ -132,7 +132,8 @@ public final class RowLookup {
     }
     PooledBags.check("to look up in", offsets, 0, bags, count);
     ClickCounts.requireLabels(labels, bags, 1);
-    clicks.count(offsets, bags, labels, bags, 1);
+    clicks.begin();
+    clicks.add(offsets, 0, labels, bags, 1);
   }
 
   /** Throws if the table {@code owner} did not find these rows. */

@@ -20,11 +20,10 @@ public final class RowParts {
   private long pooledBase;
   private long pooledStride;
 
-  /** See {@link #interleave}; empty if bags lie in order. */
-  private int[] slots = new int[0];
-
-  private int rows;
-  private int stride;
+  // See interleave; empty if bags lie in order.
+  private int[] firsts = new int[0];
+  private int[] places = new int[0];
+  private int[] steps = new int[0];
 
   public RowParts(List<Integer> widths) {
     ends = new int[widths.size()];
@@ -81,24 +80,28 @@ public final class RowParts {
   }
 
   /**
-   * Bags go slot by slot, but memory holds the slots of a row side by side: bag {@code k * rows +
-   * b} lies where {@link #set} puts bag {@code b * stride + slots[k]}. Example: with slots 0 and 2
-   * of 3 and 10 rows, bag 11 is row 1 of slot 2, and lies in the place of bag 1 * 3 + 2 = 5.
+   * Bags go slot by slot, but memory holds the slots of a row side by side: bag {@code firsts[k] +
+   * b} lies where {@link #set} puts bag {@code places[k] + b * steps[k]}. Example: slots 0 and 2 of
+   * 3 with 10 rows have the firsts 0 and 10, the places 0 and 2 and the steps 3; bag 11 is row 1 of
+   * slot 2, and lies in the place of bag 2 + 1 * 3 = 5. The arrays are not copied.
    */
-  public void interleave(int[] slots, int rows, int stride) {
-    this.slots = slots;
-    this.rows = rows;
-    this.stride = stride;
+  public void interleave(int[] firsts, int[] places, int[] steps) {
+    this.firsts = firsts;
+    this.places = places;
+    this.steps = steps;
   }
 
   boolean isInterleaved() {
-    return slots.length > 0;
+    return places.length > 0;
   }
 
   /** The bag in whose place {@code bag} lies, if bags are interleaved. */
   int place(int bag) {
-    int slot = bag / rows;
-    return (bag - slot * rows) * stride + slots[slot];
+    int slot = places.length - 1;
+    while (bag < firsts[slot]) {
+      slot--;
+    }
+    return places[slot] + (bag - firsts[slot]) * steps[slot];
   }
 
   /** The number of parts. */

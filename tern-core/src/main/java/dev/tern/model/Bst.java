@@ -1,0 +1,53 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.nn.Linear;
+import dev.tern.nn.Mlp;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Behavior Sequence Transformer (Chen et al., "Behavior Sequence Transformer for E-commerce
+ * Recommendation in Alibaba", 2019, arXiv:1905.06874): hidden layers read the vectors of a row's
+ * slots, its numbers, and what a {@link BehaviorTransformer} makes of the candidate after each
+ * sequence.
+ */
+final class Bst implements Model {
+  private final int width;
+  private final List<BehaviorTransformer> transformers = new ArrayList<>();
+  private final Mlp deep;
+  private final Linear out;
+
+  Bst(SequenceTarget.Sizes sizes, Schema schema, Parameters parameters) {
+    width = sizes.embedding();
+    List<SequenceTarget> sequences = SequenceTarget.of(schema, "BST");
+    int inputs = schema.denseDim() + schema.slotCount() * width;
+    for (SequenceTarget sequence : sequences) {
+      BehaviorTransformer transformer = new BehaviorTransformer(sizes, sequence, parameters);
+      transformers.add(transformer);
+      inputs += transformer.outputs() - sequence.columns() * width;
+    }
+    deep = new Mlp(parameters, "deep", inputs, sizes.hidden(), sizes.style());
+    out = new Linear(parameters, "out", deep.outputs(), 1);
+  }
+
+  @Override
+  public int embeddingWidth() {
+    return width;
+  }
+
+  @Override
+  public boolean readsSequences() {
+    return true;
+  }
+
+  @Override
+  public Tensor logits(Features x) {
+    List<Tensor> inputs = new ArrayList<>(List.of(x.flat(x.embedded())));
+    transformers.forEach(transformer -> inputs.add(transformer.apply(x)));
+    Tensor flat = Tensor.concat(1, inputs);
+    return out.apply(deep.apply(flat, x.pass())).reshape(-1);
+  }
+}

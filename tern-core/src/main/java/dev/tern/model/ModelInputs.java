@@ -1,0 +1,174 @@
+package dev.tern.model;
+
+import dev.tern.base.Shape;
+import dev.tern.data.Batch;
+import dev.tern.embedding.BatchLookup;
+import dev.tern.internal.memory.Memory;
+import dev.tern.nn.Pass;
+import dev.tern.tensor.Computation;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Ragged;
+import dev.tern.tensor.RaggedVariable;
+import dev.tern.tensor.Tensor;
+import dev.tern.tensor.Variable;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Memory for what a model reads of a batch: dense numbers, the vectors of its slots and the rows of
+ * its sequences. It holds batches of one number of rows or fewer, and sequences up to its room.
+ */
+public final class ModelInputs implements AutoCloseable {
+  private final Network network;
+  private final Variable dense;
+  private final List<Variable> parts = new ArrayList<>();
+  private final Optional<Variable> within;
+  private final Map<String, RaggedVariable> sequences = new LinkedHashMap<>();
+
+  /** Of each sequence one of its slots, whose offsets it has. */
+  private final List<Integer> slots = new ArrayList<>();
+
+  private final List<MemorySegment> memory;
+  private final int width;
+
+  /**
+   * Inputs of {@code batch} rows.
+   *
+   * @param rooms elements that each sequence of the network has room for, in all rows together
+   */
+  ModelInputs(Network network, int batch, List<Integer> rooms) {
+    this.network = network;
+    Device device = network.device();
+    Model model = network.model();
+    width = model.embeddingWidth();
+    dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
+    int pooled = network.pooledSlots();
+    for (int part : model.embeddingParts()) {
+      String name = "embedded." + parts.size();
+      parts.add(Variable.zeros(device, name, Shape.of(batch, pooled, part)));
+    }
+    within =
+        model.pairsWithin()
+            ? Optional.of(Variable.zeros(device, "within", Shape.of(batch, pooled)))
+            : Optional.empty();
+    network
+        .sequences()
+        .forEach((name, members) -> {
+          Shape rows = Shape.of(rooms.get(slots.size()), members.size() * width);
+          sequences.put(name, RaggedVariable.of(device, "sequence." + name, batch, rows));
+          slots.add(members.getFirst());
+        });
+    memory =
+        Stream.of(
+                parts.stream().map(Variable::memory),
+                within.stream().map(Variable::memory),
+                sequences.values().stream().map(RaggedVariable::memory))
+            .flatMap(each -> each)
+            .toList();
+  }
+
+  /** What the model takes, in expressions. */
+  public Features features(Pass pass) {
+    Map<String, Ragged> rows = new LinkedHashMap<>();
+    sequences.forEach((name, variable) -> rows.put(name, variable.ragged()));
+    return new Features(
+        dense.tensor(),
+        parts.stream().map(Variable::tensor).toList(),
+        within.map(Variable::tensor),
+        rows,
+        pass);
+  }
+
+  /** The tensors that a lookup fills, in its order. */
+  public List<Tensor> lookedUp() {
+    return Stream.of(
+            parts.stream().map(Variable::tensor),
+            within.stream().map(Variable::tensor),
+            sequences.values().stream().map(sequence -> sequence.ragged().values()))
+        .flatMap(each -> each)
+        .toList();
+  }
+
+  /**
+   * The outputs of a computation in which {@link #gradients} finds what {@link BatchLookup#apply}
+   * takes.
+   *
+   * @param gradients of the tensors of {@link #lookedUp}
+   */
+  public List<Tensor> gradientOutputs(List<Tensor> gradients) {
+    if (sequences.isEmpty()) {
+      return gradients;
+    }
+    // A table may have pooled slots and sequences: it reads the gradients of both from one tensor.
+    List<Tensor> rows = new ArrayList<>();
+    for (Tensor gradient : gradients) {
+      rows.add(gradient.reshape(gradient.shape().elements() / width, width));
+    }
+    return List.of(Tensor.concat(0, rows));
+  }
+
+  /** The gradients among the outputs of {@code step}, from output {@code first} on. */
+  public List<MemorySegment> gradients(Computation step, int first) {
+    List<MemorySegment> found = new ArrayList<>();
+    if (sequences.isEmpty()) {
+      for (int p = 0; p < memory.size(); p++) {
+        found.add(step.output(first + p));
+      }
+      return found;
+    }
+    MemorySegment all = step.output(first);
+    long at = 0;
+    for (MemorySegment part : memory) {
+      found.add(all.asSlice(at, part.byteSize()));
+      at += part.byteSize();
+    }
+    return found;
+  }
+
+  /** Copies the dense numbers of {@code batch}. */
+  public void copyDense(Batch batch) {
+    int numbers = batch.size() * network.schema().denseDim();
+    Memory.copyIn(batch.dense(), 0, dense.memory().address(), numbers);
+  }
+
+  /**
+   * Looks the rows of {@code batch} up.
+   *
+   * @param insert whether ids without a row get one (training)
+   */
+  public void find(BatchLookup lookup, Batch batch, boolean insert) {
+    int q = 0;
+    for (RaggedVariable sequence : sequences.values()) {
+      sequence.setOffsets(batch.offsets(slots.get(q++)), batch.size());
+    }
+    lookup.find(network.device().workers(), batch, insert, memory);
+  }
+
+  /** Dense numbers, {@code [B, F]}. */
+  public Variable dense() {
+    return dense;
+  }
+
+  /** What a lookup fills for pooled slots: each part of rows, then pair sums if there are any. */
+  public List<Variable> pooled() {
+    return Stream.concat(parts.stream(), within.stream()).toList();
+  }
+
+  /** Bytes that a lookup fills. */
+  public long lookedUpBytes() {
+    return memory.stream().mapToLong(MemorySegment::byteSize).sum();
+  }
+
+  @Override
+  public void close() {
+    dense.close();
+    parts.forEach(Variable::close);
+    within.ifPresent(Variable::close);
+    sequences.values().forEach(RaggedVariable::close);
+  }
+}

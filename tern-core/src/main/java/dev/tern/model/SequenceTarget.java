@@ -1,0 +1,107 @@
+package dev.tern.model;
+
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.nn.Mlp;
+import dev.tern.tensor.Ragged;
+import dev.tern.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A sequence and what it is compared with. The target of a slot of the sequence is the pooled slot
+ * with the same table: of {@code item_history} with the table of {@code item} it is {@code item}.
+ *
+ * @param name of the sequence
+ * @param maxLength most elements of a row
+ * @param order the columns of the sequence, those with a target first
+ * @param targets for each column with a target, in this order, the number of the target among the
+ *     pooled slots
+ */
+record SequenceTarget(String name, int maxLength, List<Integer> order, List<Integer> targets) {
+  /**
+   * What models of sequences are made of.
+   *
+   * @param embedding width of an embedding vector
+   * @param hidden widths of the hidden layers
+   * @param attention widths of the layers of the attention
+   * @param heads of attention
+   */
+  record Sizes(
+      int embedding, List<Integer> hidden, Mlp.Style style, List<Integer> attention, int heads) {}
+
+  /**
+   * The sequences of rows of {@code schema}.
+   *
+   * @param model for messages
+   * @throws IllegalArgumentException if there is none, or one has no target
+   */
+  static List<SequenceTarget> of(Schema schema, String model) {
+    Map<String, List<Integer>> sequences = schema.sequences();
+    if (sequences.isEmpty()) {
+      throw new IllegalArgumentException(
+          "model: got rows without sequences for %s, expected one; say which columns are read as one, as in data.sparse: {columns: [item_history], table: item, sequence: {max_length: 50}}"
+              .formatted(model));
+    }
+    List<Slot> pooled = schema.slots().stream().filter(slot -> slot.sequence().isEmpty()).toList();
+    List<SequenceTarget> all = new ArrayList<>();
+    sequences.forEach((name, slots) -> all.add(of(schema, name, slots, pooled)));
+    return all;
+  }
+
+  private static SequenceTarget of(
+      Schema schema, String name, List<Integer> slots, List<Slot> pooled) {
+    List<Integer> order = new ArrayList<>();
+    List<Integer> others = new ArrayList<>();
+    List<Integer> targets = new ArrayList<>();
+    List<String> tables = pooled.stream().map(Slot::table).toList();
+    for (int column = 0; column < slots.size(); column++) {
+      int target = tables.indexOf(schema.slots().get(slots.get(column)).table());
+      (target < 0 ? others : order).add(column);
+      if (target >= 0) {
+        targets.add(target);
+      }
+    }
+    if (targets.isEmpty()) {
+      throw new IllegalArgumentException(
+          "model: got the sequence %s, whose columns share no table with another column, expected the table of what it is compared with; name it, as in data.sparse: {columns: [item_history], table: item}, or leave sequence out to pool the column"
+              .formatted(name));
+    }
+    order.addAll(others);
+    int maxLength = schema.slots().get(slots.getFirst()).sequence().orElseThrow().maxLength();
+    return new SequenceTarget(name, maxLength, List.copyOf(order), List.copyOf(targets));
+  }
+
+  /** Columns of the sequence. */
+  int columns() {
+    return order.size();
+  }
+
+  /** The sequence with its columns in order: values {@code [n, columns * D]}. */
+  Ragged elements(Features x) {
+    Ragged sequence = x.sequence(name);
+    List<Integer> sorted = order.stream().sorted().toList();
+    if (order.equals(sorted)) {
+      return sequence;
+    }
+    int width = sequence.values().shape().size(1) / columns();
+    List<Tensor> moved = new ArrayList<>();
+    for (int column : order) {
+      moved.add(sequence.values().slice(1, column * width, (column + 1) * width));
+    }
+    return sequence.with(Tensor.concat(1, moved));
+  }
+
+  /** The vectors of the targets side by side, {@code [B, targets * D]}. */
+  Tensor query(Features x) {
+    Tensor slots = x.embedded();
+    int batch = slots.shape().size(0);
+    int width = slots.shape().size(2);
+    List<Tensor> vectors = new ArrayList<>();
+    for (int target : targets) {
+      vectors.add(slots.slice(1, target, target + 1).reshape(batch, width));
+    }
+    return vectors.size() == 1 ? vectors.getFirst() : Tensor.concat(1, vectors);
+  }
+}
