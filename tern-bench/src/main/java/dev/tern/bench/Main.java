@@ -5,6 +5,7 @@ import dev.tern.bench.memory.AllocatorBench;
 import dev.tern.bench.memory.BudgetBench;
 import dev.tern.bench.memory.CheckedBench;
 import dev.tern.bench.memory.ResidencyBench;
+import dev.tern.bench.parity.ParityBench;
 import dev.tern.bench.scoring.ScoreBench;
 import dev.tern.bench.tables.CrashBench;
 import dev.tern.bench.tables.RowPolicyBench;
@@ -39,6 +40,7 @@ public final class Main {
         case "fuzz" -> FuzzBench.run(rest);
         case "residency" -> ResidencyBench.run(rest);
         case "rows" -> RowPolicyBench.run(rest);
+        case "parity" -> ParityBench.run(rest);
         case "score" -> ScoreBench.run(rest);
         case "session" -> SessionBench.run(rest);
         case "snapshot" -> SnapshotBench.run(rest);
@@ -58,6 +60,7 @@ public final class Main {
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
           System.out.println("pointwise  elementwise expressions, each one kernel");
           System.out.println("layers  layers of CTR models, forward and backward");
+          System.out.println("parity  losses of every model, step by step beside PyTorch");
           System.out.println("residency  tensors under a budget that evicts all the time");
           System.out.println("rows  tables that admit and evict, on a Zipf stream");
           System.out.println("score  rows scored in this process, beside ONNX Runtime");

@@ -1,0 +1,247 @@
+package dev.tern.bench.parity;
+
+import dev.tern.bench.Arguments;
+import dev.tern.bench.Machine;
+import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import dev.tern.data.Sequence;
+import dev.tern.data.Slot;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
+import dev.tern.model.ModelConfig;
+import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
+import dev.tern.train.TrainOptions;
+import dev.tern.train.Trainer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+
+/**
+ * Every model beside the same one in PyTorch: from equal weights, on equal batches, the loss of each
+ * step. A difference of more than {@value #MOST} of the loss is an error. Both update all weights by
+ * plain gradient descent, so a wrong gradient shows in the losses that follow.
+ */
+public final class ParityBench {
+  private static final double MOST = 1e-5;
+  private static final int STEPS = 20;
+  private static final int BATCH = 256;
+  private static final int IDS = 60;
+  private static final int WIDTH = 8;
+  private static final float RATE = 0.5f;
+  private static final List<String> NUMBERS = List.of("n1", "n2", "n3");
+
+  private final Arguments arguments;
+
+  private ParityBench(Arguments arguments) {
+    this.arguments = arguments;
+  }
+
+  /** Runs it. */
+  public static void run(List<String> args) {
+    Map<String, String> defaults = new LinkedHashMap<>();
+    defaults.put("--models", "");
+    defaults.put("--peer-python", "python3");
+    defaults.put("--peers", Machine.peers());
+    ParityBench bench = new ParityBench(Arguments.parse("parity", args, defaults));
+    if (!bench.arguments.json()) {
+      System.out.println(Machine.line());
+    }
+    List<ModelConfig.Type> types =
+        bench.arguments.text("--models").isEmpty()
+            ? List.of(ModelConfig.Type.values())
+            : Arrays.stream(bench.arguments.text("--models").split(","))
+                .map(name -> ModelConfig.Type.valueOf(name.toUpperCase(Locale.ROOT)))
+                .toList();
+    List<String> apart = new ArrayList<>();
+    for (ModelConfig.Type type : types) {
+      if (bench.compare(type) > MOST) {
+        apart.add(type.name());
+      }
+    }
+    if (!apart.isEmpty()) {
+      throw new IllegalStateException(
+          "bench parity: got losses more than %s apart for %s, expected less in each step"
+              .formatted(MOST, apart));
+    }
+  }
+
+  /** The largest difference of a loss, as a share of it. */
+  private double compare(ModelConfig.Type type) {
+    Path folder = temporary();
+    try {
+      double[] own = losses(type, folder);
+      double[] peer = peer(folder);
+      double most = 0;
+      for (int step = 0; step < STEPS; step++) {
+        most = Math.max(most, Math.abs(own[step] - peer[step]) / Math.abs(peer[step]));
+      }
+      String name = type.name().toLowerCase(Locale.ROOT);
+      System.out.printf(
+          Locale.ROOT,
+          arguments.json()
+              ? "{\"bench\":\"parity\",\"case\":\"%s\",\"value\":%.3g,\"unit\":\"largest relative difference\",\"steps\":%d,\"loss\":[%.6f,%.6f],\"peer\":\"pytorch\",\"peer_loss\":[%.6f,%.6f]}%n"
+              : "%-14s largest difference %.3g in %d steps, loss %.6f to %.6f, PyTorch's %.6f to %.6f%n",
+          name,
+          most,
+          STEPS,
+          own[0],
+          own[STEPS - 1],
+          peer[0],
+          peer[STEPS - 1]);
+      return Double.isNaN(most) ? Double.MAX_VALUE : most;
+    } finally {
+      delete(folder);
+    }
+  }
+
+  private static ModelConfig model(ModelConfig.Type type) {
+    ModelConfig model =
+        ModelConfig.of(type, WIDTH, 24, 16).withBottom(20).withCrossLayers(2);
+    return switch (type) {
+      case TRANSFORMER -> model.withHeads(2);
+      case DIN -> model.withAttention(16, 8);
+      case BST -> model.withAttention(20, 12).withHeads(3);
+      default -> model;
+    };
+  }
+
+  private static Schema schema(ModelConfig.Type type) {
+    List<String> labels = type.hasTowers() ? List.of("click", "buy") : List.of("click");
+    if (type == ModelConfig.Type.NEUMF || type == ModelConfig.Type.GMF) {
+      List<String> numbers = type == ModelConfig.Type.GMF ? List.of() : NUMBERS;
+      return new Schema(labels, numbers, List.of(Slot.oneHot("user"), Slot.oneHot("item")));
+    }
+    List<Slot> slots =
+        new ArrayList<>(
+            List.of(
+                Slot.oneHot("user"),
+                Slot.oneHot("item"),
+                Slot.oneHot("category"),
+                Slot.ragged("tags")));
+    if (type.readsSequences()) {
+      slots.add(Slot.ragged("items").withTable("item"));
+      slots.add(Slot.ragged("categories").withTable("category"));
+    }
+    return new Schema(labels, NUMBERS, slots);
+  }
+
+  private static FeatureEncoder encoder(Schema schema) {
+    FeatureEncoder plain =
+        FeatureEncoder.fit(
+            Readers.inMemory(schema, List.of()),
+            Collections.nCopies(schema.denseDim(), NumberEncoding.none()),
+            Collections.nCopies(schema.slotCount(), IdEncoding.verbatim()),
+            TextDictionary.none(),
+            read -> {});
+    Sequence seen = Sequence.last("seen", 9);
+    return schema.slotNames().contains("items")
+        ? plain.withSequences(Map.of("items", seen, "categories", seen))
+        : plain;
+  }
+
+  private static Batch batch(Schema schema, SplittableRandom random) {
+    Batch batch = new Batch(schema, BATCH);
+    for (int row = 0; row < BATCH; row++) {
+      boolean click = random.nextInt(3) == 0;
+      for (int label = 0; label < schema.labelDim(); label++) {
+        batch.setLabel(label, click && (label == 0 || random.nextBoolean()) ? 1 : 0);
+      }
+      for (int f = 0; f < schema.denseDim(); f++) {
+        batch.setDense(f, (float) random.nextDouble(-1, 1));
+      }
+      int length = random.nextInt(4) == 0 ? 0 : random.nextInt(10);
+      for (int slot = 0; slot < schema.slotCount(); slot++) {
+        boolean tags = schema.slotNames().get(slot).equals("tags");
+        boolean one = schema.slots().get(slot).hotness() == 1;
+        for (int k = one ? 1 : tags ? random.nextInt(4) : length; k > 0; k--) {
+          batch.addId(slot, random.nextInt(IDS));
+        }
+      }
+      batch.endRow();
+    }
+    return batch;
+  }
+
+  private static double[] losses(ModelConfig.Type type, Path folder) {
+    Schema raw = schema(type);
+    FeatureEncoder encoder = encoder(raw);
+    SplittableRandom random = new SplittableRandom(7);
+    TrainOptions options =
+        TrainOptions.of(Optimizer.sgd(RATE)).batch(BATCH).tables(t -> t.initRange(0.3f));
+    double[] losses = new double[STEPS];
+    try (Device device = Device.cpu(2, 1L << 30);
+        Trainer trainer = Trainer.create(device, encoder, model(type), options)) {
+      ParityFolder written = new ParityFolder(folder);
+      written.parameters(trainer.network());
+      written.tables(trainer.network(), IDS);
+      Batch encoded = new Batch(encoder.schema(), BATCH);
+      for (int step = 0; step < STEPS; step++) {
+        Batch batch = batch(raw, random);
+        written.batch(step, batch);
+        encoder.apply(batch, encoded);
+        losses[step] = trainer.step(encoded).loss();
+      }
+      written.write(model(type), encoder.schema(), RATE, STEPS);
+    }
+    return losses;
+  }
+
+  private double[] peer(Path folder) {
+    List<String> command =
+        List.of(
+            arguments.text("--peer-python"),
+            Path.of(arguments.text("--peers"), "parity.py").toString(),
+            folder.toString());
+    try {
+      Process process =
+          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      String output =
+          new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+      if (process.waitFor() != 0 || !output.matches("\\[[-0-9.e, na]+]")) {
+        throw new IllegalStateException("peer: got " + output + ", expected a list of losses");
+      }
+      return Arrays.stream(output.substring(1, output.length() - 1).split(", "))
+          .mapToDouble(Double::parseDouble)
+          .toArray();
+    } catch (IOException e) {
+      throw new UncheckedIOException("peer: cannot run " + command.getFirst(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("peer: interrupted", e);
+    }
+  }
+
+  private static Path temporary() {
+    try {
+      return Files.createTempDirectory("tern-parity");
+    } catch (IOException e) {
+      throw new UncheckedIOException("parity: cannot make a folder", e);
+    }
+  }
+
+  private static void delete(Path folder) {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("parity: cannot remove " + folder, e);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package dev.tern.bench.parity;
+
+import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.Lookup;
+import dev.tern.model.ModelConfig;
+import dev.tern.model.Network;
+import dev.tern.tensor.Variable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * What {@code peers/parity.py} reads: {@code data.bin} with arrays one after the other, and {@code
+ * index.json} with the model's sizes and, for each array, its name, first byte, type and shape.
+ */
+final class ParityFolder {
+  private final Path folder;
+  private final StringBuilder entries = new StringBuilder();
+  private final java.io.ByteArrayOutputStream data = new java.io.ByteArrayOutputStream();
+
+  ParityFolder(Path folder) {
+    this.folder = folder;
+  }
+
+  private void add(String name, String type, byte[] bytes, int... shape) {
+    entries.append(entries.isEmpty() ? "" : ",\n  ");
+    entries.append(
+        "\"%s\": {\"at\": %d, \"type\": \"%s\", \"shape\": %s}"
+            .formatted(name, data.size(), type, Arrays.toString(shape)));
+    data.writeBytes(bytes);
+  }
+
+  private void floats(String name, float[] values, int... shape) {
+    int count = Arrays.stream(shape).reduce(1, (a, b) -> a * b);
+    ByteBuffer buffer = ByteBuffer.allocate(4 * count).order(ByteOrder.LITTLE_ENDIAN);
+    buffer.asFloatBuffer().put(values, 0, count);
+    add(name, "f32", buffer.array(), shape);
+  }
+
+  private void longs(String name, long[] values, int count) {
+    ByteBuffer buffer = ByteBuffer.allocate(8 * count).order(ByteOrder.LITTLE_ENDIAN);
+    buffer.asLongBuffer().put(values, 0, count);
+    add(name, "i64", buffer.array(), count);
+  }
+
+  /** Adds all parameters under their names. */
+  void parameters(Network network) {
+    for (Variable parameter : network.parameters()) {
+      floats(parameter.name(), parameter.toArray(), parameter.shape().toArray());
+    }
+  }
+
+  /** Gives ids 0 to {@code rows - 1} of each table their rows, and adds these. */
+  void tables(Network network, int rows) {
+    long[] ids = IntStream.range(0, rows).asLongStream().toArray();
+    for (EmbeddingTable table : network.tables().tables()) {
+      Lookup lookup = new Lookup();
+      table.find(ids, rows, lookup, true);
+      int width = table.config().width();
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment memory = arena.allocate(4L * rows * width);
+        table.ragged(lookup, memory);
+        float[] values = memory.toArray(ValueLayout.JAVA_FLOAT);
+        floats("table." + table.config().name(), values, rows, width);
+      }
+    }
+  }
+
+  /** Adds batch {@code number}. */
+  void batch(int number, Batch batch) {
+    Schema schema = batch.schema();
+    String name = "batch." + number + ".";
+    int rows = batch.size();
+    floats(name + "labels", batch.labels(), rows, schema.labelDim());
+    floats(name + "dense", batch.dense(), rows, schema.denseDim());
+    for (int s = 0; s < schema.slotCount(); s++) {
+      String slot = name + schema.slotNames().get(s);
+      longs(slot + ".ids", batch.ids(s), batch.idCount(s));
+      long[] offsets = Arrays.stream(batch.offsets(s), 0, rows + 1).asLongStream().toArray();
+      longs(slot + ".offsets", offsets, rows + 1);
+    }
+  }
+
+  /** Writes both files. */
+  void write(ModelConfig model, Schema schema, float rate, int steps) {
+    String slots =
+        schema.slots().stream().map(ParityFolder::slot).collect(Collectors.joining(", "));
+    String index =
+        """
+        {"model": "%s", "embedding": %d, "heads": %d, "rate": %s, "steps": %d,
+         "slots": [%s],
+         "arrays": {
+          %s}}
+        """
+            .formatted(
+                model.type().name().toLowerCase(java.util.Locale.ROOT),
+                model.embedding(),
+                model.heads(),
+                rate,
+                steps,
+                slots,
+                entries);
+    try {
+      Files.write(folder.resolve("data.bin"), data.toByteArray());
+      Files.writeString(folder.resolve("index.json"), index);
+    } catch (IOException e) {
+      throw new UncheckedIOException("parity: cannot write " + folder, e);
+    }
+  }
+
+  private static String slot(Slot slot) {
+    List<String> words =
+        List.of(slot.name(), slot.table(), slot.sequence().isPresent() ? "sequence" : "pooled");
+    return words.stream().map(word -> '"' + word + '"').collect(Collectors.joining(", ", "[", "]"));
+  }
+}
