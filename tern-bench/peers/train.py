@@ -21,7 +21,20 @@ e (B, S, D) are the looked-up vectors, w (B, S) the first-order weights (a width
   dlrm   z = 13-512-256-16 on x, ReLU after each layer; dot products of the 27 vectors [z, e] below the
          diagonal (351) after z: 367; then 512-256-1. No first-order table.
 
-Rows: 26 slots whose sizes are in criteo_cardinalities.json (10 million in all; --rows-total scales them).
+  mmoe   two tasks: 4 experts 429-256-128, a gate 429 -> 4 (no bias) and softmax for each task, then its tower
+         128-64-1; two labels, the loss is the sum of their means. No first-order table.
+  din    slots user, item and category, and T elements of item and category, k (B, T, 32), with the target
+         q (B, 32) of the same table rows: factors 80-40-1 on concat(q, k, q - k, q * k), u = sum of factor * k;
+         then 200-80-1 on concat(e, u). No dense features.
+  bst    tokens are the elements and, last, the target, with a learned vector (16) of their place, counted from
+         the target: (B, T + 1, 48); one block with 3 heads, of which the target alone is computed: s = norm(x +
+         attention(x)), norm(s + linear(leaky_relu(linear(s: 48 -> 64)))); then 256-128-1 on concat(e, target).
+
+Rows of din and bst: users, items and categories are 0.3, 0.69 and 0.01 of --rows-total; --longest elements in
+each row, or with --lengths any from 0 to --longest, padded and masked. Streams: user 0, item 1, category 2,
+elements 3 and 4 (element t of row r is number r * longest + t), lengths 33, a second label 32.
+
+Rows of the others: 26 slots whose sizes are in criteo_cardinalities.json (10 million in all; --rows-total scales them).
 Ids: a power law per slot, p(id) ~ (id + 1)^-1.05, by inverse transform of a counter-based generator
 (splitmix64), so that any other program can draw the same ids: see `uniform` and `power_law`. Dense
 features are uniform in [-1, 1), labels are 1 with probability 0.25. Batches are made before the clock
@@ -57,7 +70,8 @@ from torch import nn
 
 SLOTS, DIM, DENSE, ALPHA = 26, 16, 13, 1.05
 FLAT = SLOTS * DIM + DENSE
-MODELS = ("lr", "fm", "wdl", "deepfm", "dcnv2", "dlrm")
+MODELS = ("lr", "fm", "wdl", "deepfm", "dcnv2", "dlrm", "mmoe", "din", "bst")
+SEQUENCES = ("din", "bst")
 FIRST_ORDER = ("lr", "fm", "wdl", "deepfm")
 WAKING = 5  # steps before a repeat in turn that do not count: threads wake up, caches fill
 RATES = {"adam": 1e-3, "adagrad": 1e-2, "sgd": 5e-2}
@@ -112,6 +126,31 @@ def make_batches(count, batch, sizes, tables, seed):
         rows = slice(at, at + batch)
         part = ids[:, rows] if tables == "separate" else ids[:, rows].t()
         batches.append((part.contiguous(), x[rows], label[rows]))
+    return batches
+
+
+def sequence_sizes(rows_total):
+    users, items = int(0.3 * rows_total), int(0.69 * rows_total)
+    return [users, items, rows_total - users - items]
+
+
+def make_sequences(count, options, sizes):
+    """`count` batches of (ids, mask, label): ids (B, 3 + 2 T) are user, item, category, then item and category of
+    each element; mask (B, T) or None where all rows are full."""
+    rows, longest, seed = count * options.batch, options.longest, options.seed
+    offsets = [0, sizes[0], sizes[0] + sizes[1]]
+    columns = [power_law(uniform(seed, s, rows), sizes[s]) + offsets[s] for s in range(3)]
+    items = power_law(uniform(seed, 3, rows * longest), sizes[1]) + offsets[1]
+    kinds = power_law(uniform(seed, 4, rows * longest), sizes[2]) + offsets[2]
+    elements = torch.stack([items, kinds], 1).view(rows, 2 * longest)
+    ids = torch.cat([torch.stack(columns, 1), elements], 1)
+    lengths = (uniform(seed, 33, rows) * (longest + 1)).long()
+    mask = None if options.lengths == "full" else torch.arange(longest) < lengths.unsqueeze(1)
+    label = (uniform(seed, 31, rows) < 0.25).float()
+    batches = []
+    for at in range(0, rows, options.batch):
+        part = slice(at, at + options.batch)
+        batches.append((ids[part].contiguous(), None if mask is None else mask[part], label[part]))
     return batches
 
 
@@ -200,7 +239,88 @@ class Dlrm(nn.Module):
         return self.top(torch.cat([z, dots], 1)).squeeze(1)
 
 
-def dense_part(model):
+class Mmoe(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.experts = nn.ModuleList(hidden(FLAT, 256, 128) for _ in range(4))
+        self.gates = nn.ModuleList(nn.Linear(FLAT, 4, bias=False) for _ in range(2))
+        self.towers = nn.ModuleList(nn.Sequential(hidden(128, 64), nn.Linear(64, 1)) for _ in range(2))
+
+    def forward(self, e, w, x):
+        flat = torch.cat([e.flatten(1), x], 1)
+        outputs = torch.stack([expert(flat) for expert in self.experts], 1)  # (B, 4, 128)
+        logits = []
+        for gate, tower in zip(self.gates, self.towers):
+            weights = gate(flat).softmax(1).unsqueeze(1)
+            logits.append(tower(torch.bmm(weights, outputs).squeeze(1)))
+        return torch.cat(logits, 1)
+
+
+def parts(e):
+    """Slots (B, 48), target (B, 32) and elements (B, T, 32) of the vectors of `make_sequences`."""
+    return e[:, :3].flatten(1), e[:, 1:3].flatten(1), e[:, 3:].reshape(e.shape[0], -1, 2 * DIM)
+
+
+class Din(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.Sequential(hidden(8 * DIM, 80, 40), nn.Linear(40, 1))
+        self.deep = nn.Sequential(hidden(5 * DIM, 200, 80), nn.Linear(80, 1))
+
+    def forward(self, e, w, mask):
+        slots, target, k = parts(e)
+        q = target.unsqueeze(1).expand_as(k)
+        factors = self.attention(torch.cat([q, k, q - k, q * k], 2))  # (B, T, 1)
+        if mask is not None:
+            factors = factors * mask.unsqueeze(2)
+        u = torch.bmm(factors.transpose(1, 2), k).squeeze(1)
+        return self.deep(torch.cat([slots, u], 1)).squeeze(1)
+
+
+class Bst(nn.Module):
+    HEADS = 3
+
+    def __init__(self, longest):
+        super().__init__()
+        width = 3 * DIM
+        self.places = nn.Parameter(torch.empty(longest + 1, DIM).uniform_(-0.0173, 0.0173))
+        self.queries, self.keys = nn.Linear(width, width), nn.Linear(width, width)
+        self.values, self.out = nn.Linear(width, width), nn.Linear(width, width)
+        self.between, self.after = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.inner, self.outer = nn.Linear(width, 64), nn.Linear(64, width)
+        self.deep = nn.Sequential(hidden(3 * DIM + width, 256, 128), nn.Linear(128, 1))
+
+    def forward(self, e, w, mask):
+        slots, target, k = parts(e)
+        batch, longest = k.shape[0], k.shape[1]
+        places = self.places[1:].flip(0).expand(batch, -1, -1)
+        allowed = None
+        if mask is not None:
+            lengths = mask.sum(1, keepdim=True)
+            places = self.places[(lengths - torch.arange(longest)).clamp(min=0)]
+            allowed = nn.functional.pad(mask, (0, 1), value=True)[:, None, None, :]
+        elements = torch.cat([k, places], 2)
+        x = torch.cat([target, self.places[:1].expand(batch, -1)], 1).unsqueeze(1)
+        tokens = torch.cat([elements, x], 1)
+
+        def split(y):
+            return y.view(batch, y.shape[1], self.HEADS, -1).transpose(1, 2)
+
+        q, keys, values = split(self.queries(x)), split(self.keys(tokens)), split(self.values(tokens))
+        found = nn.functional.scaled_dot_product_attention(q, keys, values, attn_mask=allowed)
+        found = found.transpose(1, 2).reshape(batch, -1)
+        s = self.between(x.squeeze(1) + self.out(found))
+        token = self.after(s + self.outer(nn.functional.leaky_relu(self.inner(s), 0.01)))
+        return self.deep(torch.cat([slots, token], 1)).squeeze(1)
+
+
+def dense_part(model, longest=0):
+    if model == "mmoe":
+        return Mmoe()
+    if model == "din":
+        return Din()
+    if model == "bst":
+        return Bst(longest)
     if model == "dcnv2":
         return DcnV2()
     if model == "dlrm":
@@ -221,7 +341,7 @@ def measure(options, model, kind, threads, sizes, batches):
     other, or come when standard input asks for them."""
     torch.set_num_threads(threads)
     torch.manual_seed(options.seed)
-    lookup, net = Lookup(model, sizes, options.tables), dense_part(model)
+    lookup, net = Lookup(model, sizes, options.tables), dense_part(model, options.longest)
     steppers = optimizers(kind, list(net.parameters()), list(lookup.parameters()))
     forward = torch.compile(net) if options.compile else net
     loss_of = nn.functional.binary_cross_entropy_with_logits
@@ -233,7 +353,8 @@ def measure(options, model, kind, threads, sizes, batches):
             for stepper in steppers:
                 stepper.zero_grad(set_to_none=True)
             e, w = lookup(ids)
-            loss = loss_of(forward(e, w, x), label)
+            logits = forward(e, w, x)
+            loss = loss_of(logits, label) if label.dim() == 1 else loss_of(logits, label, reduction="sum") / len(label)
             loss.backward()
             for stepper in steppers:
                 stepper.step()
@@ -281,6 +402,8 @@ def parse():
     parser.add_argument("--optimizer", type=listed, default=["adam"], help="adam, adagrad, sgd; several: a,b")
     parser.add_argument("--tables", choices=["merged", "joined", "separate"], default="merged")
     parser.add_argument("--rows-total", type=int, default=10_000_000)
+    parser.add_argument("--longest", type=int, default=50, help="elements of a sequence")
+    parser.add_argument("--lengths", choices=["full", "any"], default="full")
     parser.add_argument("--batches", type=int, default=32, help="distinct batches, used in turn")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--compile", action="store_true", help="torch.compile the dense part")
@@ -291,6 +414,8 @@ def parse():
         for name in given:
             if name not in known:
                 parser.error(f"{flag}: got {name}, expected one of {', '.join(known)}")
+    if options.tables != "merged" and set(options.models) & set(SEQUENCES):
+        parser.error("--tables: expected merged for din and bst, which share rows")
     if options.rows_total < 1000:
         parser.error(f"--rows-total: got {options.rows_total}, expected at least 1000")
     if options.warmup < 1 or options.steps < 1 or options.repeats < 1:
@@ -304,8 +429,15 @@ def main():
     if not options.json:
         print(f"# torch {torch.__version__}, {platform.machine()}, {torch.backends.cpu.get_cpu_capability()}")
         print(f"# {sum(sizes)} rows in {len(sizes)} slots: {sizes}")
-    batches = make_batches(options.batches, options.batch, sizes, options.tables, options.seed)
+    shared = [] if set(options.models) <= set(SEQUENCES) else make_batches(options.batches, options.batch, sizes, options.tables, options.seed)
     for model in options.models:
+        batches = shared
+        if model in SEQUENCES:
+            sizes = sequence_sizes(options.rows_total)
+            batches = make_sequences(options.batches, options, sizes)
+        elif model == "mmoe":
+            second = (uniform(options.seed, 32, options.batches * options.batch) < 0.25).float().split(options.batch)
+            batches = [(ids, x, torch.stack([label, other], 1)) for (ids, x, label), other in zip(shared, second)]
         for kind in options.optimizer:
             for threads in options.threads:
                 result = measure(options, model, kind, int(threads), sizes, batches)

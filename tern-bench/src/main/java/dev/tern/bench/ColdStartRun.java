@@ -46,7 +46,7 @@ final class ColdStartRun {
     long[] ends = new long[1 << 20];
     int[] steps = {0};
     try (Device device = Device.cpu(Integer.parseInt(args[1]), 8L << 30);
-        Trainer trainer = Trainer.create(device, TrainBench.encoder(data), model, options)) {
+        Trainer trainer = Trainer.create(device, data.encoder(), model, options)) {
       trainer.fit(
           Readers.repeat(Readers.inMemory(data.schema(), batches), Integer.MAX_VALUE),
           Optional.empty(),

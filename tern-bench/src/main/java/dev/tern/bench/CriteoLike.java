@@ -3,11 +3,17 @@ package dev.tern.bench;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,15 +22,15 @@ import java.util.regex.Pattern;
  * The very rows that {@code peers/train.py} draws: 26 slots with power-law ids, 13 dense numbers, a
  * label. See the head of that script for the formulas.
  */
-public final class CriteoLike {
+public final class CriteoLike implements TrainData {
   public static final int DENSE = 13;
   private static final int DENSE_STREAM = 30;
   private static final int LABEL_STREAM = 31;
-  private static final double ALPHA = 1.05;
   private static final double LABEL_RATE = 0.25;
+  private static final List<String> LABELS = List.of("label", "second");
 
   private final long[] sizes;
-  private final long seed;
+  private final Draws draws;
   private final Schema schema;
 
   /**
@@ -32,7 +38,12 @@ public final class CriteoLike {
    * @param rowsTotal rows of all slots together, to which the listed sizes are scaled
    */
   public CriteoLike(Path listing, long rowsTotal, long seed) {
-    this.seed = seed;
+    this(listing, rowsTotal, seed, 1);
+  }
+
+  /** As {@link #CriteoLike(Path, long, long)}, with {@code labels} labels a row. */
+  CriteoLike(Path listing, long rowsTotal, long seed, int labels) {
+    draws = new Draws(seed);
     sizes = sizes(listing, rowsTotal);
     List<String> dense = new ArrayList<>();
     List<Slot> slots = new ArrayList<>();
@@ -42,7 +53,7 @@ public final class CriteoLike {
     for (int s = 0; s < sizes.length; s++) {
       slots.add(Slot.oneHot("C" + (s + 1)));
     }
-    schema = new Schema(List.of("label"), dense, slots);
+    schema = new Schema(LABELS.subList(0, labels), dense, slots);
   }
 
   private static long[] sizes(Path listing, long rowsTotal) {
@@ -71,46 +82,46 @@ public final class CriteoLike {
     return sizes;
   }
 
+  @Override
   public long[] sizes() {
     return sizes.clone();
   }
 
+  @Override
+  public FeatureEncoder encoder() {
+    return FeatureEncoder.fit(
+        Readers.inMemory(schema, List.of()),
+        Collections.nCopies(DENSE, NumberEncoding.none()),
+        Collections.nCopies(sizes.length, IdEncoding.verbatim()),
+        TextDictionary.none(),
+        read -> {});
+  }
+
+  @Override
   public Schema schema() {
     return schema;
   }
 
-  /** {@code count} batches of {@code batch} rows. */
+  @Override
   public List<Batch> batches(int count, int batch) {
     List<Batch> batches = new ArrayList<>();
     for (int b = 0; b < count; b++) {
       Batch rows = new Batch(schema, batch);
       for (long row = (long) b * batch; row < (b + 1L) * batch; row++) {
-        rows.setLabel(0, uniform(LABEL_STREAM, row) < LABEL_RATE ? 1 : 0);
+        for (int label = 0; label < schema.labelDim(); label++) {
+          double draw = draws.uniform(LABEL_STREAM + label, row);
+          rows.setLabel(label, draw < LABEL_RATE ? 1 : 0);
+        }
         for (int f = 0; f < DENSE; f++) {
-          rows.setDense(f, (float) (uniform(DENSE_STREAM, row * DENSE + f) * 2 - 1));
+          rows.setDense(f, (float) (draws.uniform(DENSE_STREAM, row * DENSE + f) * 2 - 1));
         }
         for (int s = 0; s < sizes.length; s++) {
-          rows.addId(s, powerLaw(uniform(s, row), sizes[s]));
+          rows.addId(s, draws.id(s, row, sizes[s]));
         }
         rows.endRow();
       }
       batches.add(rows);
     }
     return batches;
-  }
-
-  private double uniform(int stream, long index) {
-    long z = ((seed << 40) + ((long) stream << 32) + index + 1) * 0x9E3779B97F4A7C15L;
-    z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
-    z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
-    z ^= z >>> 31;
-    return (z >>> 11) * 0x1p-53;
-  }
-
-  private static long powerLaw(double u, long size) {
-    double exponent = 1 - ALPHA;
-    double top = Math.pow(size + 1, exponent);
-    double y = Math.pow((top - 1) * u + 1, 1 / exponent);
-    return Math.clamp((long) Math.floor(y) - 1, 0, size - 1);
   }
 }

@@ -3,10 +3,6 @@ package dev.tern.bench;
 import com.sun.management.ThreadMXBean;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.data.encode.IdEncoding;
-import dev.tern.data.encode.NumberEncoding;
-import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
@@ -21,7 +17,6 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -73,6 +68,8 @@ public final class TrainBench {
     defaults.put("--repeats", "7");
     defaults.put("--peer-python", "");
     defaults.put("--peer-modes", "eager,compile");
+    defaults.put("--longest", "50");
+    defaults.put("--lengths", "full");
     Arguments arguments = Arguments.parse("train", args, defaults);
     if (!arguments.json()) {
       System.out.println(Machine.line());
@@ -114,9 +111,15 @@ public final class TrainBench {
       case "deepfm" -> ModelConfig.of(ModelConfig.Type.DEEPFM, 16, 400, 400, 400);
       case "dcnv2" -> ModelConfig.of(ModelConfig.Type.DCNV2, 16, 400, 400, 400);
       case "dlrm" -> ModelConfig.of(ModelConfig.Type.DLRM, 16, 512, 256);
+      case "mmoe" -> ModelConfig.of(ModelConfig.Type.MMOE, 16, 256, 128);
+      case "din" -> ModelConfig.of(ModelConfig.Type.DIN, 16, 200, 80).withAttention(80, 40);
+      case "bst" ->
+          ModelConfig.of(ModelConfig.Type.BST, 16, 256, 128).withAttention(64).withHeads(3);
       default ->
           throw new IllegalArgumentException(
-              "--models: got " + name + ", expected lr, fm, wdl, deepfm, dcnv2 or dlrm");
+              "--models: got "
+                  + name
+                  + ", expected lr, fm, wdl, deepfm, dcnv2, dlrm, mmoe, din or bst");
     };
   }
 
@@ -125,9 +128,7 @@ public final class TrainBench {
       throw new IllegalArgumentException(
           "--steps: got " + arguments.text("--steps") + ", expected a multiple of " + WAKING);
     }
-    Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
-    long rows = Long.parseLong(arguments.text("--rows-total"));
-    CriteoLike data = new CriteoLike(listing, rows, arguments.integer("--seed"));
+    TrainData data = data();
     List<TrainPeer> peers = new ArrayList<>();
     Repeats training;
     try {
@@ -156,6 +157,18 @@ public final class TrainBench {
       long bytes = training.heap / steps;
       System.out.println("  " + model + " heap allocated a step: " + bytes + " bytes");
     }
+  }
+
+  private TrainData data() {
+    Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
+    long rows = Long.parseLong(arguments.text("--rows-total"));
+    int seed = arguments.integer("--seed");
+    ModelConfig.Type type = model(model).type();
+    if (type.readsSequences()) {
+      boolean full = arguments.choice("--lengths", "full", "any").equals("full");
+      return new TaobaoLike(rows, arguments.positive("--longest"), full, seed);
+    }
+    return new CriteoLike(listing, rows, seed, type.hasTowers() ? 2 : 1);
   }
 
   /** What is measured, from the end of the warm-up on: turn by turn the peers, then a repeat. */
@@ -234,7 +247,7 @@ public final class TrainBench {
     }
   }
 
-  private Repeats train(CriteoLike data, List<TrainPeer> peers) {
+  private Repeats train(TrainData data, List<TrainPeer> peers) {
     int batch = arguments.integer("--batch");
     List<Batch> batches = data.batches(DISTINCT_BATCHES, batch);
     TrainOptions options =
@@ -244,7 +257,7 @@ public final class TrainBench {
             .shuffleRows(0)
             .reportEvery(WAKING);
     try (Device device = Device.cpu(threads, 16L << 30);
-        Trainer trainer = Trainer.create(device, encoder(data), model(model), options)) {
+        Trainer trainer = Trainer.create(device, data.encoder(), model(model), options)) {
       fill(trainer, data.sizes());
       Repeats repeats = new Repeats(trainer, peers);
       // One epoch without an end, as its end would cut a run short.
@@ -291,16 +304,6 @@ public final class TrainBench {
       best = best.peerRuns().isEmpty() || beside.ratio() < best.ratio() ? beside : best;
     }
     System.out.println(arguments.json() ? best.toJson() : best.toText());
-  }
-
-  /** Takes the rows as they are. */
-  public static FeatureEncoder encoder(CriteoLike data) {
-    return FeatureEncoder.fit(
-        Readers.inMemory(data.schema(), List.of()),
-        Collections.nCopies(CriteoLike.DENSE, NumberEncoding.none()),
-        Collections.nCopies(data.sizes().length, IdEncoding.verbatim()),
-        TextDictionary.none(),
-        read -> {});
   }
 
   /** Gives every id its row, as the peer's tables have. */

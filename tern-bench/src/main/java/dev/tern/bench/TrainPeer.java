@@ -43,7 +43,15 @@ final class TrainPeer implements AutoCloseable {
     command.add(Path.of(arguments.text("--peers"), "train.py").toString());
     Collections.addAll(command, "--json", "--in-turn", "--models", model, "--warmup", WARMUP);
     Collections.addAll(command, "--threads", Integer.toString(threads));
-    for (String option : List.of("--batch", "--steps", "--optimizer", "--rows-total", "--seed")) {
+    for (String option :
+        List.of(
+            "--batch",
+            "--steps",
+            "--optimizer",
+            "--rows-total",
+            "--seed",
+            "--longest",
+            "--lengths")) {
       Collections.addAll(command, option, arguments.text(option));
     }
     if (mode.equals("compile")) {

@@ -3,6 +3,7 @@ package dev.tern.nn;
 import dev.tern.base.Shape;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -25,6 +26,24 @@ public final class Linear {
         hasBias
             ? Optional.of(parameters.uniform(name + ".bias", Shape.of(outputs), range))
             : Optional.empty();
+  }
+
+  /**
+   * Several layers over one input, in one product: {@code [B, inputs]} to their outputs side by
+   * side. Either all of them have a bias or none has.
+   */
+  static Tensor sideBySide(List<Linear> layers, Tensor x) {
+    Tensor weights = Tensor.concat(1, layers.stream().map(l -> l.weight.tensor()).toList());
+    Tensor product = x.matmul(weights);
+    return layers.getFirst().bias.isEmpty()
+        ? product
+        : product.add(
+            Tensor.concat(0, layers.stream().map(l -> l.bias.orElseThrow().tensor()).toList()));
+  }
+
+  /** Numbers that come out for a row. */
+  int outputs() {
+    return weight.shape().size(1);
   }
 
   /** {@code [B, inputs]} to {@code [B, outputs]}. */

@@ -3,6 +3,7 @@ package dev.tern.nn;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.SequencePooling;
 import dev.tern.tensor.Tensor;
+import java.util.List;
 
 /**
  * Multi-head attention within sequences (Vaswani et al., "Attention Is All You Need", 2017): each
@@ -52,9 +53,12 @@ public final class SequenceAttention {
     int rows = elements.rows();
     int d = width / heads;
     Tensor q = elements.expand(queries.apply(query).mul(scale())).values();
-    Tensor scores = keys.apply(x).mul(q).reshape(rows, heads, d).sumKeep(2).reshape(rows, heads);
+    Tensor both = Linear.sideBySide(List.of(keys, values), x);
+    Tensor k = both.slice(1, 0, width);
+    Tensor v = both.slice(1, width, 2 * width);
+    Tensor scores = k.mul(q).reshape(rows, heads, d).sumKeep(2).reshape(rows, heads);
     Tensor weights = elements.with(scores).softmax().values().reshape(rows, heads, 1);
-    Tensor weighed = values.apply(x).reshape(rows, heads, d).mul(weights).reshape(rows, width);
+    Tensor weighed = v.reshape(rows, heads, d).mul(weights).reshape(rows, width);
     return out.apply(elements.with(weighed).pool(SequencePooling.SUM));
   }
 
@@ -66,9 +70,10 @@ public final class SequenceAttention {
    */
   public Ragged apply(Ragged elements, int longest) {
     Tensor x = elements.values();
-    Tensor q = split(elements.with(queries.apply(x).mul(scale())), longest);
-    Tensor k = split(elements.with(keys.apply(x)), longest);
-    Tensor v = split(elements.with(values.apply(x)), longest);
+    Tensor all = Linear.sideBySide(List.of(queries, keys, values), x);
+    Tensor q = split(elements.with(all.slice(1, 0, width).mul(scale())), longest);
+    Tensor k = split(elements.with(all.slice(1, width, 2 * width)), longest);
+    Tensor v = split(elements.with(all.slice(1, 2 * width, 3 * width)), longest);
     int batch = elements.sequences();
     int d = width / heads;
     Tensor scores = q.matmul(k.transpose(1, 2)).reshape(batch, heads, longest, longest);

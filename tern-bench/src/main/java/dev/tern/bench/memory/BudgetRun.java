@@ -1,7 +1,6 @@
 package dev.tern.bench.memory;
 
 import dev.tern.bench.CriteoLike;
-import dev.tern.bench.TrainBench;
 import dev.tern.data.Batch;
 import dev.tern.data.readers.Readers;
 import dev.tern.internal.memory.OutOfBudgetException;
@@ -118,7 +117,7 @@ final class BudgetRun {
     long[] last = {System.nanoTime()};
     double[] loss = {0};
     try (Device device = Device.cpu(threads, DEVICE_BYTES, limit);
-        Trainer trainer = Trainer.create(device, TrainBench.encoder(data), model, options)) {
+        Trainer trainer = Trainer.create(device, data.encoder(), model, options)) {
       trainer.fit(
           Readers.repeat(Readers.inMemory(data.schema(), batches), Integer.MAX_VALUE),
           Optional.empty(),

@@ -33,9 +33,9 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * Every model beside the same one in PyTorch: from equal weights, on equal batches, the loss of each
- * step. A difference of more than {@value #MOST} of the loss is an error. Both update all weights by
- * plain gradient descent, so a wrong gradient shows in the losses that follow.
+ * Every model beside the same one in PyTorch: from equal weights, on equal batches, the loss of
+ * each step. A difference of more than {@value #MOST} of the loss is an error. Both update all
+ * weights by plain gradient descent, so a wrong gradient shows in the losses that follow.
  */
 public final class ParityBench {
   private static final double MOST = 1e-5;
@@ -95,8 +95,10 @@ public final class ParityBench {
       System.out.printf(
           Locale.ROOT,
           arguments.json()
-              ? "{\"bench\":\"parity\",\"case\":\"%s\",\"value\":%.3g,\"unit\":\"largest relative difference\",\"steps\":%d,\"loss\":[%.6f,%.6f],\"peer\":\"pytorch\",\"peer_loss\":[%.6f,%.6f]}%n"
-              : "%-14s largest difference %.3g in %d steps, loss %.6f to %.6f, PyTorch's %.6f to %.6f%n",
+              ? "{\"bench\":\"parity\",\"case\":\"%s\",\"value\":%.3g,\"unit\":\"largest relative"
+                    + " difference\",\"steps\":%d,\"loss\":[%.6f,%.6f],\"peer\":\"pytorch\",\"peer_loss\":[%.6f,%.6f]}%n"
+              : "%-14s largest difference %.3g in %d steps, loss %.6f to %.6f, PyTorch's %.6f to"
+                  + " %.6f%n",
           name,
           most,
           STEPS,
@@ -111,8 +113,7 @@ public final class ParityBench {
   }
 
   private static ModelConfig model(ModelConfig.Type type) {
-    ModelConfig model =
-        ModelConfig.of(type, WIDTH, 24, 16).withBottom(20).withCrossLayers(2);
+    ModelConfig model = ModelConfig.of(type, WIDTH, 24, 16).withBottom(20).withCrossLayers(2);
     return switch (type) {
       case TRANSFORMER -> model.withHeads(2);
       case DIN -> model.withAttention(16, 8);

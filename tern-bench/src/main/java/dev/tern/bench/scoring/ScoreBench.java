@@ -102,7 +102,7 @@ public final class ScoreBench {
       Path folder = Files.createTempDirectory("tern-bench-score");
       Path checkpoint = folder.resolve("model");
       try (Device device = Device.cpu(threads, 8L << 30);
-          Trainer trainer = Trainer.create(device, TrainBench.encoder(data), config, options)) {
+          Trainer trainer = Trainer.create(device, data.encoder(), config, options)) {
         TrainBench.fill(trainer, data.sizes());
         trainer.save(checkpoint);
         try (Predictor predictor =

@@ -88,7 +88,7 @@ final class TrainingSnapshots implements Progress.Listener {
             .checkpoints(run, EVERY);
     try (Device device = Device.cpu(1, 32L << 30);
         Trainer trainer =
-            Trainer.create(device, TrainBench.encoder(data), TrainBench.model("dlrm"), options)) {
+            Trainer.create(device, data.encoder(), TrainBench.model("dlrm"), options)) {
       TrainBench.fill(trainer, data.sizes());
       TrainingSnapshots bench =
           new TrainingSnapshots(trainer, run, arguments.positive("--rounds"), atHand);

@@ -164,7 +164,9 @@ public final class Gradients {
       }
       case Op.Gather gather -> {
         int rows = node.input(0).shape().size(0);
-        if (node.type() == DType.F32) {
+        if (node.type() == DType.F32 && isSpread(node)) {
+          add(node.input(0), Sequences.reduce(Op.Reduce.Kind.SUM, g, node.input(1).input(0)));
+        } else if (node.type() == DType.F32) {
           add(node.input(0), Nodes.scatterAdd(node.input(1), g, rows, gather.gaps()));
         }
       }
@@ -286,6 +288,15 @@ public final class Gradients {
         add(x, Nodes.mul(hit, Nodes.broadcast(share, x.shape())));
       }
     }
+  }
+
+  /** Whether a gather gives each row of sequences the row of its sequence. */
+  private static boolean isSpread(Node gather) {
+    Node index = gather.input(1);
+    return index.op() instanceof Op.Index(Op.Index.Rule rule, int _, int _)
+        && rule == Op.Index.Rule.SEQUENCES
+        && index.shape().rank() == 1
+        && index.input(0).shape().size(0) == gather.input(0).shape().size(0) + 1;
   }
 
   /** The gradient of a maximum is shared by all rows that are equal to it. */

@@ -32,6 +32,8 @@ import jdk.jfr.FlightRecorder;
 public final class Execution {
   private static final int ROWS_PER_TASK = 64;
   private static final int ELEMENTS_PER_TASK = 16_384;
+  private static final int SCATTERED_PER_TASK = 65_536;
+  private static final int MOST_SCATTERS = 8;
 
   /**
    * Waiting for vector code pays for runs of more arithmetic operations than this, if many runs
@@ -395,13 +397,18 @@ public final class Execution {
     long out = address(s.out());
     int count = s.index().count();
     int each = Math.max(1, ELEMENTS_PER_TASK / Math.max(1, s.width()));
-    Runnable all =
-        inTasks(count, each, (from, to, worker) -> index.gather(table, out, from, to, s.width()));
+    return checked(
+        index,
+        count,
+        inTasks(count, each, (from, to, worker) -> index.gather(table, out, from, to, s.width())));
+  }
+
+  /** The error names the first wrong index, whichever a thread met first. */
+  private static Runnable checked(RowIndex index, int count, Runnable all) {
     return () -> {
       try {
         all.run();
       } catch (IndexOutOfBoundsException e) {
-        // Names the first wrong index, whichever a thread met first.
         index.check(count);
         throw e;
       }
@@ -412,7 +419,21 @@ public final class Execution {
     RowIndex index = index("scatterAdd", s.index(), s.out().rows());
     long values = address(s.values());
     long out = address(s.out().place());
-    return () -> index.scatterAdd(values, out, s.index().count(), s.width());
+    int count = s.index().count();
+    if (s.out().rows() == 0) {
+      return () -> index.check(count);
+    }
+    // Each task reads the whole index: their number is small, and a task is long.
+    long elements = (long) (count + s.out().rows()) * s.width();
+    int tasks = (int) Math.clamp(elements / SCATTERED_PER_TASK, 1, MOST_SCATTERS);
+    int each = Math.ceilDiv(s.out().rows(), tasks);
+    return checked(
+        index,
+        count,
+        inTasks(
+            s.out().rows(),
+            each,
+            (from, to, worker) -> index.scatterAdd(values, out, count, s.width(), from, to)));
   }
 
   private RowIndex index(String op, Step.RowNumbers index, int rows) {

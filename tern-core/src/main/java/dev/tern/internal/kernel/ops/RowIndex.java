@@ -30,13 +30,16 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
     }
   }
 
-  /** Zeros the rows of {@code out}, then adds {@code count} rows of {@code values} in order. */
-  public void scatterAdd(long values, long out, int count, int width) {
+  /**
+   * Zeros rows {@code [from, to)} of {@code out}, then adds those of {@code count} rows of {@code
+   * values} that belong there, in order.
+   */
+  public void scatterAdd(long values, long out, int count, int width, int from, int to) {
     long bytes = 4L * width;
-    Memory.zero(out, rows * bytes);
+    Memory.zero(out + from * bytes, (to - from) * bytes);
     for (int i = 0; i < count; i++) {
       long row = at(i);
-      if (row >= 0) {
+      if (row >= from && row < to) {
         add(values + i * bytes, out + row * bytes, bytes);
       }
     }
