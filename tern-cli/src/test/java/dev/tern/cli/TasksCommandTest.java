@@ -189,4 +189,30 @@ final class TasksCommandTest {
     assertThat(result.err())
         .contains("training rows have the label buy 0", "have the label buy 0, so no AUC");
   }
+
+  @Test
+  void oneLabelMayHaveLeftOutNegatives() throws IOException {
+    StringBuilder kept = new StringBuilder("click,buy,age,site\n");
+    int negatives = 0;
+    for (String row : Files.readAllLines(folder.resolve("rows.csv"))) {
+      if (row.startsWith("1") || row.startsWith("0") && ++negatives % 4 == 0) {
+        kept.append(row).append('\n');
+      }
+    }
+    Files.writeString(folder.resolve("kept.csv"), kept);
+    String text =
+        Files.readString(config)
+            .replace("train: " + folder + "/rows.csv", "train: " + folder + "/kept.csv")
+            .replace("- {columns: [click]}", "- {columns: [click], negative_rate: 0.25}")
+            .replace("    - {columns: [buy], within: click, weight: 0.5}\n", "")
+            .replace("mmoe", "wdl")
+            .replace(", experts: 2, towers: [4]", "")
+            .replace("epochs: 2", "epochs: 8");
+    Files.writeString(config, text);
+    assertThat(tern("train", config.toString()).err()).doesNotContain("error");
+    Result all = tern("evaluate", folder + "/run", folder + "/rows.csv");
+    assertThat(all.code()).as(all.err()).isZero();
+    String calibration = all.out().replaceAll("(?s).*calibration ([\\d.]+).*", "$1");
+    assertThat(Double.parseDouble(calibration)).isBetween(0.85, 1.15);
+  }
 }

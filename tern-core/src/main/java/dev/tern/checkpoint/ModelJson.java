@@ -63,6 +63,12 @@ final class ModelJson {
   private static Json task(Task task) {
     Json.Obj json = Json.object().put("label", task.label()).put("weight", task.weight());
     task.within().ifPresent(label -> json.put("within", label));
+    if (task.positiveWeight() != 1) {
+      json.put("positiveWeight", task.positiveWeight());
+    }
+    if (task.negativeRate() != 1) {
+      json.put("negativeRate", task.negativeRate());
+    }
     return json;
   }
 
@@ -70,7 +76,9 @@ final class ModelJson {
     return new Task(
         json.text("label"),
         (float) json.number("weight"),
-        json.has("within") ? Optional.of(json.text("within")) : Optional.empty());
+        json.has("within") ? Optional.of(json.text("within")) : Optional.empty(),
+        json.has("positiveWeight") ? (float) json.number("positiveWeight") : 1,
+        json.has("negativeRate") ? (float) json.number("negativeRate") : 1);
   }
 
   private static Towers towers(Json.Obj json) {

@@ -223,7 +223,8 @@ public final class Network implements AutoCloseable {
   }
 
   /**
-   * The model's logits: {@code [B]}, or {@code [B, K]} of {@code K} tasks.
+   * The model's logits: {@code [B]}, or {@code [B, K]} of {@code K} tasks. In scoring they are
+   * those of data with all negative rows, {@link Task#negativeRate}.
    *
    * @throws IllegalArgumentException if the model gives another shape
    */
@@ -239,7 +240,8 @@ public final class Network implements AutoCloseable {
               : "%s: got logits %s, expected one for each row and label, %s; join them with concat(1, ...), or pick labels with Model.Factory.withTasks"
                   .formatted(model.getClass().getName(), logits.shape(), expected));
     }
-    return logits;
+    Optional<Tensor> offsets = features.pass().isTraining() ? Optional.empty() : tasks.offsets();
+    return offsets.map(logits::add).orElse(logits);
   }
 
   /** Frees tables and parameters. */

@@ -13,10 +13,27 @@ import java.util.Optional;
  * @param within name of another label: rows where that label is 1 count for this task, and others
  *     neither train it nor are evaluated; empty where all rows count. For example {@code buy}
  *     within {@code click} is a purchase after a click
+ * @param positiveWeight factor of the losses of rows labelled 1, above 0. Probabilities then are
+ *     those of rows in which there are so many times as many positives
+ * @param negativeRate share of the rows labelled 0 that the training data have kept, above 0 to 1.
+ *     Scores and evaluations are of data that have all of them: the logit is {@code
+ *     log(negativeRate)} more than the trained one. For example, a probability of 0.5 where one of
+ *     five negatives was kept is 1 / (1 + 5) = 0.167
  */
-public record Task(String label, float weight, Optional<String> within) {
+public record Task(
+    String label, float weight, Optional<String> within, float positiveWeight, float negativeRate) {
   public Task {
     Objects.requireNonNull(label, "label");
+    if (!(positiveWeight > 0 && positiveWeight < Float.POSITIVE_INFINITY)) {
+      throw new IllegalArgumentException(
+          "task %s: got the weight %s of positive rows, expected a number above 0; 1 counts them as others"
+              .formatted(label, positiveWeight));
+    }
+    if (!(negativeRate > 0 && negativeRate <= 1)) {
+      throw new IllegalArgumentException(
+          "task %s: got %s as the share of negative rows that are kept, expected above 0 to 1; 1 says that all are there"
+              .formatted(label, negativeRate));
+    }
     if (!(weight > 0 && weight < Float.POSITIVE_INFINITY)) {
       throw new IllegalArgumentException(
           "task %s: got the weight %s, expected a number above 0; leave the task out to ignore it"
@@ -27,6 +44,11 @@ public record Task(String label, float weight, Optional<String> within) {
           "task %s: got itself as the label that its rows must have, expected another label; leave it out to count all rows"
               .formatted(label));
     }
+  }
+
+  /** A task whose positive and negative rows count alike. */
+  public Task(String label, float weight, Optional<String> within) {
+    this(label, weight, within, 1, 1);
   }
 
   /** The task of a label, for all rows, with the weight 1. */
@@ -41,11 +63,21 @@ public record Task(String label, float weight, Optional<String> within) {
 
   /** The same task with another weight. */
   public Task withWeight(float factor) {
-    return new Task(label, factor, within);
+    return new Task(label, factor, within, positiveWeight, negativeRate);
   }
 
   /** The same task for rows where {@code other} is 1. */
   public Task within(String other) {
-    return new Task(label, weight, Optional.of(other));
+    return new Task(label, weight, Optional.of(other), positiveWeight, negativeRate);
+  }
+
+  /** The same task with another factor of the losses of positive rows. */
+  public Task withPositiveWeight(float factor) {
+    return new Task(label, weight, within, factor, negativeRate);
+  }
+
+  /** The same task trained on rows with a share of the negative ones. */
+  public Task withNegativeRate(float share) {
+    return new Task(label, weight, within, positiveWeight, share);
   }
 }

@@ -1,9 +1,12 @@
 package dev.tern.model;
 
+import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
+import dev.tern.tensor.Tensor;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -71,7 +74,11 @@ public final class TaskLabels {
 
   /** Whether the loss is the mean over all rows of one task. */
   public boolean isPlain() {
-    return tasks.size() == 1 && within[0] == NONE && tasks.getFirst().weight() == 1;
+    Task first = tasks.getFirst();
+    return tasks.size() == 1
+        && within[0] == NONE
+        && first.weight() == 1
+        && first.positiveWeight() == 1;
   }
 
   /**
@@ -80,6 +87,18 @@ public final class TaskLabels {
    */
   public boolean counts(Batch batch, int row, int task) {
     return within[task] == NONE || batch.labels()[row * width + within[task]] == 1;
+  }
+
+  /** What scores add to each task's logit for negative rows that training left out; or nothing. */
+  Optional<Tensor> offsets() {
+    if (tasks.stream().allMatch(task -> task.negativeRate() == 1)) {
+      return Optional.empty();
+    }
+    float[] offsets = new float[tasks.size()];
+    for (int k = 0; k < offsets.length; k++) {
+      offsets[k] = (float) Math.log(tasks.get(k).negativeRate());
+    }
+    return Optional.of(Tensor.of(Shape.of(offsets.length), offsets));
   }
 
   /** The label of a row, 0 or 1 in rows that count, or NaN where it is missing. */

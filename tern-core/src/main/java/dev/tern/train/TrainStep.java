@@ -7,6 +7,7 @@ import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
 import dev.tern.model.ModelInputs;
 import dev.tern.model.Network;
+import dev.tern.model.Task;
 import dev.tern.model.TaskLabels;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
@@ -25,7 +26,8 @@ import java.util.Optional;
  * One training step for batches of one size: rows are looked up, the model computes forward and
  * backward, and the optimizers update dense parameters and rows. The loss is the sum of the tasks'
  * losses times their weights. A task's loss is the mean binary cross entropy over the rows of the
- * batch that count for it, or 0 where none does.
+ * batch that count for it, or 0 where none does; the entropy of a positive row is taken times
+ * {@link Task#positiveWeight}.
  */
 final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
@@ -176,10 +178,13 @@ final class TrainStep implements AutoCloseable {
   private static void setShares(
       Variable shares, TaskLabels tasks, Batch rows, int task, int counted) {
     int count = tasks.count();
-    float share = tasks.tasks().get(task).weight() / Math.max(1, counted);
+    Task of = tasks.tasks().get(task);
+    float share = of.weight() / Math.max(1, counted);
+    float ofPositive = share * of.positiveWeight();
     long to = shares.memory().address();
     for (int b = 0; b < rows.size(); b++) {
-      float own = tasks.counts(rows, b, task) ? share : 0;
+      boolean positive = tasks.label(rows, b, task) == 1;
+      float own = !tasks.counts(rows, b, task) ? 0 : positive ? ofPositive : share;
       Memory.setFloat(to + 4L * (b * count + task), own);
     }
   }

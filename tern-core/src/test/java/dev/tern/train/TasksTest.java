@@ -15,6 +15,7 @@ import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.Scorer;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
 import dev.tern.optim.Optimizer;
@@ -318,5 +319,68 @@ final class TasksTest {
       }
       assertThat(result.metrics().positives()).isEqualTo(positives);
     }
+  }
+
+  @Test
+  void lossesOfPositiveRowsCountTimesTheirWeight() {
+    Task heavy = CLICK.withPositiveWeight(3);
+    Task plain = BUY.withWeight(0.5f);
+    ModelConfig model = model(ModelConfig.Type.SHAREDBOTTOM, heavy, plain);
+    try (Device device = Device.cpu(1, 1L << 26);
+        Trainer trainer = Trainer.create(device, encoder(), model, options());
+        Scorer scorer = new Scorer(trainer.network(), 100)) {
+      Batch batch = new Batch(trainer.encoder().schema(), 100);
+      trainer.encoder().apply(TRAIN, 0, 100, batch);
+      float[] logits = new float[200];
+      // With no row yet ids read as zeros, in the first step as initial rows: train once before.
+      trainer.step(batch);
+      scorer.logits(batch, logits, 0);
+      double expected = 0;
+      for (int row = 0; row < 100; row++) {
+        for (int k = 0; k < 2; k++) {
+          float label = batch.labels()[2 * row + k];
+          double entropy =
+              Math.log1p(Math.exp(label == 1 ? -logits[2 * row + k] : logits[2 * row + k]));
+          expected += entropy * (k == 1 ? 0.5 : label == 1 ? 3 : 1) / 100;
+        }
+      }
+      assertThat((double) trainer.step(batch).loss()).isCloseTo(expected, within(1e-5));
+    }
+    assertThatThrownBy(() -> CLICK.withPositiveWeight(0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got the weight 0.0 of positive rows");
+  }
+
+  @Test
+  void scoresAreOfDataWithAllNegativeRows() throws IOException {
+    float[] sampled;
+    float[] all;
+    Path saved = folder.resolve("sampled");
+    Task kept = CLICK.withNegativeRate(0.25f);
+    try (Device device = Device.cpu(1, 1L << 26);
+        Trainer first = trained(device, model(ModelConfig.Type.MMOE, kept, BUY));
+        Trainer second = trained(device, model(ModelConfig.Type.MMOE, CLICK, BUY))) {
+      first.save(saved);
+      second.save(folder.resolve("all"));
+      double shift = first.evaluateTasks(Readers.inMemory(HELD)).getFirst().metrics().calibration();
+      double plain =
+          second.evaluateTasks(Readers.inMemory(HELD)).getFirst().metrics().calibration();
+      assertThat(shift).isLessThan(0.7 * plain);
+    }
+    try (Predictor one = Predictor.open(saved);
+        Predictor other = Predictor.open(folder.resolve("all"))) {
+      sampled = new float[2 * HELD.size()];
+      all = new float[2 * HELD.size()];
+      one.logits(HELD, sampled);
+      other.logits(HELD, all);
+      assertThat(one.tasks()).containsExactly(kept, BUY);
+    }
+    for (int i = 0; i < all.length; i++) {
+      float offset = i % 2 == 0 ? (float) Math.log(0.25) : 0;
+      assertThat(sampled[i]).isEqualTo(all[i] + offset);
+    }
+    assertThatThrownBy(() -> CLICK.withNegativeRate(1.5f))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got 1.5 as the share of negative rows");
   }
 }

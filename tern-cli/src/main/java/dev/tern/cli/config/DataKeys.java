@@ -218,6 +218,20 @@ final class DataKeys {
           new Kind.Real(1e-6, 1e6),
           1.0,
           "Factor of the loss of each of these labels in the loss of the model.");
+  static final Key<Double> POSITIVE_WEIGHT =
+      KEYS.key(
+          "data.labels.positive_weight",
+          new Kind.Real(1e-6, 1e6),
+          1.0,
+          "Factor of the losses of rows labelled 1; scores are then those of data with so many"
+              + " times as many of them.");
+  static final Key<Double> NEGATIVE_RATE =
+      KEYS.key(
+          "data.labels.negative_rate",
+          new Kind.Real(1e-9, 1),
+          1.0,
+          "Share of the rows labelled 0 that the training files have kept. Scores and evaluations"
+              + " are of data with all of them.");
   static final Key<String> WITHIN =
       KEYS.key(
           "data.labels.within",

@@ -285,7 +285,11 @@ final class ModelKeys {
     List<Task> tasks = new ArrayList<>();
     for (Settings.Group group : s.all("data.labels")) {
       for (String label : group.get(DataKeys.LABELS)) {
-        Task task = Task.of(label).withWeight(group.get(DataKeys.LABEL_WEIGHT).floatValue());
+        Task task =
+            Task.of(label)
+                .withWeight(group.get(DataKeys.LABEL_WEIGHT).floatValue())
+                .withPositiveWeight(group.get(DataKeys.POSITIVE_WEIGHT).floatValue())
+                .withNegativeRate(group.get(DataKeys.NEGATIVE_RATE).floatValue());
         String within = group.get(DataKeys.WITHIN);
         tasks.add(within.isEmpty() ? task : task.within(within));
       }
