@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
+import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.table.CheckpointChoice;
@@ -14,6 +15,7 @@ import dev.tern.train.TaskMetrics;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -57,9 +59,29 @@ final class EvaluateCommand implements Callable<Integer> {
       defaultValue = "stored")
   private RowFormat tables = RowFormat.STORED;
 
+  @Option(
+      names = "--group",
+      paramLabel = "COLUMN",
+      description =
+          "A column of ids with one value a row, such as user: also prints figures of the rows of"
+              + " each value (GAUC, NDCG, recall, hit rate, MRR).")
+  private Optional<String> group = Optional.empty();
+
+  @Option(
+      names = "--at",
+      paramLabel = "K",
+      description =
+          "Rows of a group that count as its first, by score, in NDCG, recall and hit rate"
+              + " (default ${DEFAULT-VALUE}).",
+      defaultValue = "10")
+  private int at = 10;
+
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
+    if (at < 1) {
+      throw new ConfigException("--at: got " + at + ", expected 1 or more; 10 is usual");
+    }
     Config.requireReading(overrides, true);
     Checkpoint opened = checkpoint.open();
     DataConfig config = SavedRun.config(opened, checkpoint.path(), overrides);
@@ -71,7 +93,9 @@ final class EvaluateCommand implements Callable<Integer> {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, rows, Scoring.name(data), done -> progress.update(done, ""));
-      List<TaskMetrics.Result> tasks = scoring.evaluate();
+      Optional<GroupScores> groups =
+          group.map(column -> new GroupScores(rows.schema(), scoring.labels(), column, at));
+      List<TaskMetrics.Result> tasks = scoring.evaluate(groups);
       source.noteSkipped(progress);
       ColumnNotes.scored(scoring.counts(), progress);
       progress.close();
@@ -81,6 +105,7 @@ final class EvaluateCommand implements Callable<Integer> {
       for (TaskMetrics.Result task : tasks) {
         print(out, progress, task, tasks.size() > 1 ? task.task() + " " : "", config);
       }
+      groups.ifPresent(scores -> scores.print(out, progress));
       line(out, "tables", Format.bytes(predictor.tableBytes()));
       out.flush();
     }

@@ -73,7 +73,7 @@ final class QuickstartCommand implements Callable<Integer> {
         try (DataReader rows = source.eval().orElseThrow()) {
           progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
           Metrics.Result result =
-              scoring(predictor, rows, progress).evaluate().getFirst().metrics();
+              scoring(predictor, rows, progress).evaluate(Optional.empty()).getFirst().metrics();
           progress.note("evaluation of the saved model: AUC " + Format.fixed(result.auc(), 4));
         }
         try (DataReader rows = source.eval().orElseThrow();

@@ -42,8 +42,12 @@ record Scoring(
     return files.getFirst() + more;
   }
 
-  /** Metrics of each task: the same bits as an evaluation in training. */
-  List<TaskMetrics.Result> evaluate() {
+  /**
+   * Metrics of each task: the same bits as an evaluation in training.
+   *
+   * @param groups takes all rows, too
+   */
+  List<TaskMetrics.Result> evaluate(Optional<GroupScores> groups) {
     TaskMetrics metrics = new TaskMetrics(labels());
     int tasks = predictor.tasks().size();
     long done = 0;
@@ -53,6 +57,7 @@ record Scoring(
         predictor.logits(batch, logits, counts);
         requireNumbers(logits, batch, done);
         metrics.addLogits(logits, batch);
+        groups.ifPresent(scores -> scores.add(logits, batch));
         done += batch.size();
         progress.accept(done);
       }
@@ -61,7 +66,7 @@ record Scoring(
   }
 
   /** The labels that the model's tasks have in these rows; one label may have another name. */
-  private TaskLabels labels() {
+  TaskLabels labels() {
     List<Task> tasks = predictor.tasks();
     List<String> labels = rows.schema().labels();
     boolean one = tasks.size() == 1 && labels.size() == 1 && tasks.getFirst().within().isEmpty();

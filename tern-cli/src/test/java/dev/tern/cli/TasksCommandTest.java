@@ -191,6 +191,24 @@ final class TasksCommandTest {
   }
 
   @Test
+  void figuresByGroupAreOfEachTask() {
+    assertThat(tern("train", config.toString()).code()).isZero();
+    String rows = folder + "/rows.csv";
+    Result evaluated = tern("evaluate", folder + "/run", rows, "--group", "site", "--at", "5");
+    assertThat(evaluated.code()).as(evaluated.err()).isZero();
+    assertThat(evaluated.out())
+        .contains("click groups 6 by site, 5 with both labels, 5 with a positive row")
+        .containsPattern("click GAUC by rows 0\\.\\d{6}\n")
+        .containsPattern("buy groups 5 by site")
+        .containsPattern("buy NDCG@5 0\\.\\d{6}\n")
+        .containsPattern("buy MRR [01]\\.\\d{6}\n");
+    assertThat(tern("evaluate", folder + "/run", rows, "--group", "town").err())
+        .contains("--group: got town, expected a column of ids that the model reads: site");
+    assertThat(tern("evaluate", folder + "/run", rows, "--group", "site", "--at", "0").err())
+        .contains("--at: got 0, expected 1 or more");
+  }
+
+  @Test
   void oneLabelMayHaveLeftOutNegatives() throws IOException {
     StringBuilder kept = new StringBuilder("click,buy,age,site\n");
     int negatives = 0;
