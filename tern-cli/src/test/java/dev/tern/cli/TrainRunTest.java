@@ -186,6 +186,13 @@ final class TrainRunTest {
             t -> Objects.requireNonNull(t.options.tables().rowsOf().get("city")));
     all.addAll(own.all());
     all.add(
+        new Setting(
+            "model.tables.trainable",
+            "false",
+            columns + " train.from=runs/day1",
+            t -> t.options.tables().frozenOf(),
+            Set.of("city")));
+    all.add(
         setting(
             "model.tables.columns",
             "city",

@@ -7,7 +7,9 @@ import dev.tern.cli.MainTest.Result;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -108,6 +110,32 @@ final class WarmStartCommandTest {
     assertThat(result.code()).isEqualTo(2);
     assertThat(result.err()).contains("which is in the folder of this run");
     assertThat(folder.resolve("run1/report.html")).exists();
+  }
+
+  @Test
+  void frozenTablesHaveTheirRowsFromTheEarlierRun() throws IOException {
+    String[] frozen = {
+      "--set", "model.tables.columns=site", "--set", "model.tables.trainable=false"
+    };
+    Result without = second(frozen);
+    assertThat(without.code()).isEqualTo(2);
+    assertThat(without.err())
+        .contains("model.tables.trainable: got false in a run that begins with empty tables");
+    String[] with = Arrays.copyOf(frozen, 6);
+    with[4] = "--from";
+    with[5] = folder.resolve("run1").toString();
+    Result result = second(with);
+    assertThat(result.code()).as(result.err()).isZero();
+    List<String> rows = new ArrayList<>();
+    for (String run : List.of("run1", "run2")) {
+      Path out = folder.resolve(run + ".txt");
+      String from = folder.resolve(run).toString();
+      Result exported =
+          tern("table", "export", from, "--table", "site", "--latest", "--out", out.toString());
+      assertThat(exported.code()).as(exported.err()).isZero();
+      rows.add(Files.readString(out));
+    }
+    assertThat(rows.get(1)).isEqualTo(rows.get(0)).isNotEmpty();
   }
 
   @Test

@@ -56,6 +56,10 @@ final class TableOptionsJson {
       options.rowsOf().forEach((table, rows) -> rowsOf.put(table, policy(rows)));
       tables.put("rowsOf", rowsOf);
     }
+    if (!options.frozenOf().isEmpty()) {
+      tables.put(
+          "frozen", new Json.Arr(options.frozenOf().stream().<Json>map(Json.Str::new).toList()));
+    }
     if (!options.limits().equals(RowLimits.NONE)) {
       tables.put("limits", limits(options.limits()));
     }

@@ -229,16 +229,17 @@ public final class BatchLookup implements AutoCloseable {
 
   private void find(int table) {
     Batch rows = current();
+    boolean inserts = insert && !tables.get(table).config().isFrozen();
     if (!wasAhead || !ahead.take(table, parts)) {
       parts[table].take(rows);
       TableBatch taken = parts[table];
-      tables.get(table).fill(taken.ids, taken.count(), taken.lookup, insert);
+      tables.get(table).fill(taken.ids, taken.count(), taken.lookup, inserts);
     }
     TableBatch part = parts[table];
-    if (insert && tables.get(table).config().rows().weighsClicks()) {
+    if (inserts && tables.get(table).config().rows().weighsClicks()) {
       part.countClicks(rows);
     }
-    tables.get(table).findAndPool(part.lookup, insert, bags(table), part.firsts, targets[table]);
+    tables.get(table).findAndPool(part.lookup, inserts, bags(table), part.firsts, targets[table]);
   }
 
   /**
@@ -294,6 +295,9 @@ public final class BatchLookup implements AutoCloseable {
 
   private void apply(int table) {
     TableBatch part = parts[table];
+    if (tables.get(table).config().isFrozen()) {
+      return;
+    }
     tables.get(table).apply(part.lookup, bags(table), gradients[table], lr, step);
   }
 

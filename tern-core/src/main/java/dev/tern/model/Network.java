@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
@@ -137,7 +139,9 @@ public final class Network implements AutoCloseable {
   }
 
   private static void requireNames(List<String> tables, TableOptions options) {
-    for (String name : options.rowsOf().keySet()) {
+    Set<String> named = new TreeSet<>(options.rowsOf().keySet());
+    named.addAll(options.frozenOf());
+    for (String name : named) {
       if (!tables.contains(name)) {
         throw new IllegalArgumentException(
             "network: got rows of table %s, expected names of tables, which are %s"

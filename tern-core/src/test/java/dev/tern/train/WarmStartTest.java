@@ -27,6 +27,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -340,6 +341,34 @@ final class WarmStartTest {
         trainer.fit(Readers.inMemory(second));
         assertThat(trainer.evaluate(Readers.inMemory(second)).logLoss()).isEqualTo(straight);
       }
+    }
+  }
+
+  @Test
+  void frozenTablesStayAsTheyWere() {
+    Batch second = day(SCHEMA, 2, 3000);
+    try (Device device = Device.cpu(2, 1L << 28)) {
+      Path saved = firstDay(device, o -> o);
+      FeatureEncoder grown = grown(Checkpoint.open(saved).encoder(), second);
+      TrainOptions frozen = options().tables(t -> t.frozen(Set.of("ad")));
+      try (Trainer trainer =
+              Trainer.warmStart(device, Checkpoint.open(saved), grown, MODEL, frozen);
+          Trainer earlier = Trainer.resume(device, saved, MODEL, options())) {
+        trainer.fit(Readers.inMemory(second));
+        List<EmbeddingTable> now = trainer.network().tables().tables();
+        List<EmbeddingTable> then = earlier.network().tables().tables();
+        assertThat(rows(now.get(1))).isEqualTo(rows(then.get(1))).hasSize(30);
+        assertThat(rows(now.get(0))).isNotEqualTo(rows(then.get(0)));
+        Path resumed = folder.resolve("resumed");
+        trainer.save(resumed);
+        assertThatThrownBy(() -> Trainer.resume(device, resumed, MODEL, options()).close())
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("frozen");
+      }
+      TrainOptions unknown = options().tables(t -> t.frozen(Set.of("town")));
+      assertThatThrownBy(() -> Trainer.create(device, grown, MODEL, unknown).close())
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got rows of table town");
     }
   }
 }

@@ -253,6 +253,13 @@ final class Checks {
         sparse.isEmpty() || sparse.stream().anyMatch(g -> g.get(DataKeys.SPARSE_COLUMNS).isEmpty());
     Set<String> seen = new HashSet<>();
     for (Settings.Group group : s.all("model.tables")) {
+      if (!group.get(ModelKeys.TABLE_TRAINABLE) && s.get(TrainKeys.FROM).isEmpty()) {
+        throw new ConfigException(
+            group.where(ModelKeys.TABLE_TRAINABLE)
+                + ": model.tables.trainable: got false in a run that begins with empty tables,"
+                + " expected an earlier run that has their rows; name it in train.from, as in"
+                + " --from runs/day1");
+      }
       for (String column : group.get(ModelKeys.TABLE_COLUMNS)) {
         String wrong = "";
         if (!seen.add(column)) {

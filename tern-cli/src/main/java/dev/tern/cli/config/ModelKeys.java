@@ -13,6 +13,8 @@ import dev.tern.nn.Mlp;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -243,6 +245,13 @@ final class ModelKeys {
           new Kind.Columns(),
           "Columns whose tables have rules of their own, those beside this key, in the place of"
               + " model.admission, eviction, max_rows and when_full.");
+  static final Key<Boolean> TABLE_TRAINABLE =
+      KEYS.key(
+          "model.tables.trainable",
+          new Kind.Flag(),
+          true,
+          "Whether training changes these tables. Those of false have their rows from train.from:"
+              + " none is added or updated, and other ids read as model.unknown says.");
   static final RowKeys TABLE_RULES = RowKeys.of(KEYS, "model.tables");
 
   private ModelKeys() {}
@@ -337,7 +346,11 @@ final class ModelKeys {
         told = told.rows(column, rule);
       }
     }
-    return told;
+    Set<String> frozen = new TreeSet<>();
+    for (Settings.Group group : s.all("model.tables")) {
+      frozen.addAll(group.get(TABLE_TRAINABLE) ? List.of() : group.get(TABLE_COLUMNS));
+    }
+    return told.frozen(frozen);
   }
 
   private static UnknownRow unknown(Settings s) {

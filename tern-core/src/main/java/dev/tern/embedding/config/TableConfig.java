@@ -78,6 +78,11 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
     return options.knownOnly();
   }
 
+  /** Whether training leaves the table as it is. */
+  public boolean isFrozen() {
+    return options.isFrozen();
+  }
+
   public RowLimits limits() {
     return options.limits();
   }

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
@@ -32,6 +33,8 @@ public final class TableOptions implements Cloneable {
   private Map<String, RowPolicy> rowsOf = Map.of();
   private Set<String> knownOf = Set.of();
   private boolean knownOnly;
+  private Set<String> frozenOf = Set.of();
+  private boolean frozen;
   private RowLimits limits = RowLimits.NONE;
   private RowFormat format = RowFormat.STORED;
 
@@ -127,6 +130,14 @@ public final class TableOptions implements Cloneable {
     return with(copy -> copy.knownOf = Set.copyOf(tables));
   }
 
+  /**
+   * Tables that training leaves as they are: no row is added, updated or evicted, and ids without
+   * one read as {@link #unknown()}. Such tables have their rows from an earlier run.
+   */
+  public TableOptions frozen(Set<String> tables) {
+    return with(copy -> copy.frozenOf = Collections.unmodifiableSet(new TreeSet<>(tables)));
+  }
+
   /** Limits of updates. */
   public TableOptions limits(RowLimits bounds) {
     return with(copy -> copy.limits = bounds);
@@ -139,13 +150,15 @@ public final class TableOptions implements Cloneable {
 
   /** These options with what they say of the table {@code name} alone. */
   TableOptions ofTable(String name) {
-    return rowsOf.isEmpty() && knownOf.isEmpty()
+    return rowsOf.isEmpty() && knownOf.isEmpty() && frozenOf.isEmpty()
         ? this
         : with(copy -> {
           copy.rows = rowsOf.getOrDefault(name, rows);
           copy.rowsOf = Map.of();
           copy.knownOnly = knownOnly || knownOf.contains(name);
           copy.knownOf = Set.of();
+          copy.frozen = frozen || frozenOf.contains(name);
+          copy.frozenOf = Set.of();
         });
   }
 
@@ -194,6 +207,16 @@ public final class TableOptions implements Cloneable {
   /** Whether only ids of 0 or more get a row, in the options of one table. */
   public boolean knownOnly() {
     return knownOnly;
+  }
+
+  /** Names of frozen tables, in order. */
+  public Set<String> frozenOf() {
+    return frozenOf;
+  }
+
+  /** Whether training leaves the table as it is, in the options of one table. */
+  public boolean isFrozen() {
+    return frozen;
   }
 
   public RowLimits limits() {
