@@ -9,6 +9,7 @@ import dev.tern.data.readers.Readers;
 import dev.tern.files.DataConverter;
 import dev.tern.files.DataWriter;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -93,7 +94,9 @@ final class ConvertCommand implements Callable<Integer> {
     }
     progress.begin("fit encoders", "rows", 0, 0);
     try (DataReader reader = source.open(config.train())) {
-      FeatureEncoder encoder = source.fit(reader, rows -> progress.update(rows, ""));
+      FeatureEncoder fitted = source.fit(reader, rows -> progress.update(rows, ""));
+      // Models cut sequences to the length that they read; a file keeps all of them.
+      FeatureEncoder encoder = fitted.withSequences(Map.of());
       return Readers.encoded(source.open(config.train()), encoder);
     }
   }

@@ -212,6 +212,27 @@ final class DataSource {
   }
 
   private DataReader opened(List<Path> files) {
+    String more = files.size() == 1 ? "" : " and " + (files.size() - 1) + " more files in order";
+    return Readers.withEqualLengths(plain(files), columnsOfSequences(), files.getFirst() + more);
+  }
+
+  /** The columns of each sequence: of the model, or else as configured. */
+  private List<List<String>> columnsOfSequences() {
+    if (model.isPresent()) {
+      Schema schema = model.get().rawSchema();
+      List<String> names = schema.slotNames();
+      return schema.sequences().values().stream()
+          .map(slots -> slots.stream().map(names::get).toList())
+          .toList();
+    }
+    Map<String, List<String>> columns = new TreeMap<>();
+    sequences()
+        .forEach((column, sequence) ->
+            columns.computeIfAbsent(sequence.name(), _ -> new ArrayList<>()).add(column));
+    return List.copyOf(columns.values());
+  }
+
+  private DataReader plain(List<Path> files) {
     return switch (config.format()) {
       case "csv" -> CsvReader.open(files, FileOptions.csv(config), columns(), policy, dictionary);
       case "libsvm", "libffm" -> libsvm(files);

@@ -127,7 +127,7 @@ final class SequenceCommandTest {
     Result unequal = tern("train", config.toString());
     assertThat(unequal.code()).isNotZero();
     assertThat(unequal.err())
-        .contains("slot kinds: got 1 ids in row", "expected 2 as in slot items");
+        .contains("rows.csv: row 2: got 1 values of kinds and 2 of items, which are one sequence");
     Result without = tern("train", config.toString(), "--set", "data.sparse.sequence.max_length=0");
     assertThat(without.code()).isNotZero();
     assertThat(without.err()).contains("got rows without sequences for DIN");
@@ -135,5 +135,28 @@ final class SequenceCommandTest {
     assertThat(nameless.code()).isNotZero();
     assertThat(nameless.err()).contains("data.sparse");
     assertThat(folder.resolve("run")).doesNotExist();
+  }
+
+  @Test
+  void convertedFilesKeepAllOfASequence() throws IOException {
+    Path out = folder.resolve("converted.csv");
+    Result converted =
+        tern(
+            "data",
+            "convert",
+            folder.resolve("rows.csv").toString(),
+            "--config",
+            config.toString(),
+            "--encode",
+            "--out",
+            out.toString());
+    assertThat(converted.code()).as(converted.err()).isZero();
+    List<String> rows = Files.readAllLines(folder.resolve("rows.csv"));
+    List<String> written = Files.readAllLines(out);
+    assertThat(written).hasSameSizeAs(rows);
+    for (int i = 1; i < rows.size(); i++) {
+      long values = rows.get(i).chars().filter(c -> c == '|').count();
+      assertThat(written.get(i).chars().filter(c -> c == '|').count()).isEqualTo(values);
+    }
   }
 }

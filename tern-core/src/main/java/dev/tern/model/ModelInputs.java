@@ -30,6 +30,9 @@ public final class ModelInputs implements AutoCloseable {
   private final Optional<Variable> within;
   private final Map<String, RaggedVariable> sequences = new LinkedHashMap<>();
 
+  /** The sequences, to be walked over without garbage. */
+  private final RaggedVariable[] inOrder;
+
   /** Of each sequence one of its slots, whose offsets it has. */
   private final List<Integer> slots = new ArrayList<>();
 
@@ -63,6 +66,7 @@ public final class ModelInputs implements AutoCloseable {
           sequences.put(name, RaggedVariable.of(device, "sequence." + name, batch, rows));
           slots.add(members.getFirst());
         });
+    inOrder = sequences.values().toArray(RaggedVariable[]::new);
     memory =
         Stream.of(
                 parts.stream().map(Variable::memory),
@@ -142,9 +146,8 @@ public final class ModelInputs implements AutoCloseable {
    * @param insert whether ids without a row get one (training)
    */
   public void find(BatchLookup lookup, Batch batch, boolean insert) {
-    int q = 0;
-    for (RaggedVariable sequence : sequences.values()) {
-      sequence.setOffsets(batch.offsets(slots.get(q++)), batch.size());
+    for (int q = 0; q < inOrder.length; q++) {
+      inOrder[q].setOffsets(batch.offsets(slots.get(q)), batch.size());
     }
     lookup.find(network.device().workers(), batch, insert, memory);
   }

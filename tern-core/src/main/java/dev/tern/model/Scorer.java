@@ -2,6 +2,7 @@ package dev.tern.model;
 
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Tensor;
@@ -119,7 +120,15 @@ public final class Scorer implements AutoCloseable {
     if (plans.size() == MOST_PLANS) {
       plans.removeFirst().close();
     }
-    plans.add(plan(elements.stream().map(Scorer::room).toList()));
+    List<Integer> rooms = elements.stream().map(Scorer::room).toList();
+    try {
+      plans.add(plan(rooms));
+    } catch (OutOfBudgetException e) {
+      // The plans of other lengths make room, as any of them can be made again.
+      plans.forEach(Planned::close);
+      plans.clear();
+      plans.add(plan(rooms));
+    }
     return plans.getLast();
   }
 

@@ -300,7 +300,9 @@ public final class FeatureEncoder {
     }
     List<Slot> marked = new ArrayList<>();
     for (Slot slot : rawSchema.slots()) {
-      marked.add(of.containsKey(slot.name()) ? slot.in(of.get(slot.name())) : slot);
+      Slot pooled =
+          new Slot(slot.name(), slot.hotness(), slot.table(), slot.weighted(), slot.unsigned());
+      marked.add(of.containsKey(slot.name()) ? pooled.in(of.get(slot.name())) : pooled);
     }
     Schema with = new Schema(rawSchema.labels(), rawSchema.dense(), marked);
     return new FeatureEncoder(this, with, reading);

@@ -57,6 +57,24 @@ public final class Readers {
   }
 
   /**
+   * The same rows, where slots of one sequence must have equally many ids in each row.
+   *
+   * @param groups names of the slots of each sequence; slots that {@code source} does not have are
+   *     left out
+   * @param name of the source, for the error, which also names the row
+   */
+  public static DataReader withEqualLengths(
+      DataReader source, List<List<String>> groups, String name) {
+    List<String> known = source.schema().slotNames();
+    List<List<Integer>> slots =
+        groups.stream()
+            .map(group -> group.stream().map(known::indexOf).filter(slot -> slot >= 0).toList())
+            .filter(group -> group.size() > 1)
+            .toList();
+    return slots.isEmpty() ? source : new EqualLengthsReader(source, slots, name);
+  }
+
+  /**
    * The rows of {@code source}, of whose labels only {@code label} is kept. A model has one: to
    * train on rows with the labels click and sale, take {@code withLabel(rows, "sale")}.
    *

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
+import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.Sequence;
 import dev.tern.data.Slot;
@@ -135,5 +136,30 @@ final class SequenceEncodingTest {
     assertThatThrownBy(() -> Sequence.last("x", 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("expected 1 or more");
+  }
+
+  @Test
+  void aReaderNamesTheRowWhoseSlotsHaveDifferentLengths() {
+    Batch raw = rows(1, 2, 3);
+    raw.setLabel(0, 0);
+    raw.addId(0, 1);
+    raw.addId(1, 1);
+    raw.endRow();
+    List<List<String>> seen = List.of(List.of("items", "times"), List.of("item"));
+    DataReader reader = Readers.withEqualLengths(Readers.inMemory(raw), seen, "rows.csv");
+    assertThatThrownBy(reader::next)
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining(
+            "rows.csv: row 4: got 0 values of times and 1 of items, which are one sequence");
+    reader.start(0);
+    assertThat(reader.skip(2)).isEqualTo(2);
+    assertThatThrownBy(reader::next)
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("row 4");
+    DataReader even = Readers.withEqualLengths(Readers.inMemory(rows(1, 0)), seen, "rows.csv");
+    assertThat(even.next().orElseThrow().size()).isEqualTo(2);
+    DataReader plain = Readers.inMemory(raw);
+    assertThat(Readers.withEqualLengths(plain, List.of(List.of("item", "none")), "x"))
+        .isSameAs(plain);
   }
 }
