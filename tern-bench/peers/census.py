@@ -14,9 +14,12 @@ mean and standard deviation of the training file. x is (B, 6), e is (B, 8, 16), 
 
   wdl    first + linear(64 -> 1) of deep
   deepfm first + second + linear(64 -> 1) of deep
+  mmoe   two tasks, as in `examples/census-tasks.yaml`: income, and never married; without the columns
+         marital-status and relationship. 4 experts 102-128-64, ReLU then dropout; for each task a gate
+         102 -> 4 without bias, softmax, and a tower 64-32-1; the loss is the sum of both
   dcnv2  linear(198 -> 1) of concat(cross, deep), cross: --cross times c = c0 * (W c + b) + c on the 134 inputs
 
-Training: mean binary cross-entropy on logits, Adam, rows shuffled in each epoch, last short batch kept,
+Of mmoe the last epoch counts, and the AUC of each task. Training: mean binary cross-entropy on logits, Adam, rows shuffled in each epoch, last short batch kept,
 test AUC (ties count half) after each epoch; the best epoch of each seed counts (so the number flatters:
 the epoch is chosen on the test rows). Initial values: tables normal(0, 0.01); linear layers, weight and
 bias alike, uniform in +-1/sqrt(fan_in), torch's own, or with `--init xavier` Glorot uniform and zero bias.
@@ -42,7 +45,9 @@ COLUMNS = (
 ).split()
 NUMERIC = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 CATEGORICAL = ("workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country")
-MODELS = ("wdl", "deepfm", "dcnv2")
+MODELS = ("wdl", "deepfm", "dcnv2", "mmoe")
+FIRST = ("wdl", "deepfm", "dcnv2")
+TOLD = ("marital-status", "relationship")  # they tell the second task
 
 
 def read(path):
@@ -60,9 +65,9 @@ def read(path):
 class Encoder:
     """Vocabularies, means and deviations of the training rows; `encode` turns rows into (ids, x, label)."""
 
-    def __init__(self, rows):
-        self.vocabulary = []
-        for column in CATEGORICAL:
+    def __init__(self, rows, columns):
+        self.columns, self.vocabulary = columns, []
+        for column in columns:
             seen = {}
             for row in rows:
                 seen.setdefault(row[column], len(seen))
@@ -80,12 +85,15 @@ class Encoder:
             offsets.append(start)
             start += size
         ids = [
-            [start + seen.get(row[c], len(seen)) for c, seen, start in zip(CATEGORICAL, self.vocabulary, offsets)]
+            [start + seen.get(row[c], len(seen)) for c, seen, start in zip(self.columns, self.vocabulary, offsets)]
             for row in rows
         ]
         x = ((self.logs(rows) - self.mean) / self.deviation).float()
-        label = torch.tensor([float(row["income"].startswith(">50K")) for row in rows])
-        return torch.tensor(ids), x, label
+        income = torch.tensor([float(row["income"].startswith(">50K")) for row in rows])
+        if len(self.columns) == len(CATEGORICAL):
+            return torch.tensor(ids), x, income
+        never = torch.tensor([float(row["marital-status"] == "Never-married") for row in rows])
+        return torch.tensor(ids), x, torch.stack([income, never], 1)
 
 
 class Census(nn.Module):
@@ -132,6 +140,31 @@ class Census(nn.Module):
         return logit
 
 
+class CensusTasks(nn.Module):
+    def __init__(self, options, rows, columns):
+        super().__init__()
+        flat = columns * options.embedding + len(NUMERIC)
+        self.tables = nn.ModuleDict({"e": Census.table(rows, options.embedding, options)})
+
+        def hidden(*sizes):
+            layers = [[nn.Linear(a, b), nn.ReLU(), nn.Dropout(options.dropout)] for a, b in zip(sizes, sizes[1:])]
+            return nn.Sequential(*[layer for triple in layers for layer in triple])
+
+        width = options.hidden[-1]
+        self.experts = nn.ModuleList(hidden(flat, *options.hidden) for _ in range(4))
+        self.gates = nn.ModuleList(nn.Linear(flat, 4, bias=False) for _ in range(2))
+        self.towers = nn.ModuleList(nn.Sequential(hidden(width, 32), nn.Linear(32, 1)) for _ in range(2))
+
+    def forward(self, ids, x):
+        start = torch.cat([self.tables["e"](ids).flatten(1), x], 1)
+        experts = torch.stack([expert(start) for expert in self.experts], 1)
+        logits = []
+        for gate, tower in zip(self.gates, self.towers):
+            weights = gate(start).softmax(1).unsqueeze(2)
+            logits.append(tower((weights * experts).sum(1)))
+        return torch.cat(logits, 1)
+
+
 def auc(score, label):
     """Area under the ROC curve; pairs of equal scores count half."""
     values, place, count = torch.unique(score, return_inverse=True, return_counts=True)
@@ -144,7 +177,7 @@ def auc(score, label):
 
 def train(options, model, seed, rows, training, test):
     torch.manual_seed(seed)
-    net = Census(options, model, rows)
+    net = CensusTasks(options, rows, training[0].shape[1]) if model == "mmoe" else Census(options, model, rows)
     tables = list(net.tables.parameters())
     dense = [p for name, p in net.named_parameters() if not name.startswith("tables.")]
     if options.sparse:
@@ -159,13 +192,17 @@ def train(options, model, seed, rows, training, test):
         for take in torch.randperm(len(label)).split(options.batch):
             for stepper in steppers:
                 stepper.zero_grad(set_to_none=True)
-            loss_of(net(ids[take], x[take]), label[take]).backward()
+            tasks = label.shape[1] if label.dim() == 2 else 1
+            (tasks * loss_of(net(ids[take], x[take]), label[take])).backward()
             for stepper in steppers:
                 stepper.step()
         net.eval()
         with torch.no_grad():
             logit = net(test[0], test[1])
-            reached.append((auc(logit, test[2]), loss_of(logit, test[2]).item()))
+            if test[2].dim() == 2:
+                reached.append([auc(logit[:, task], test[2][:, task]) for task in range(2)])
+            else:
+                reached.append((auc(logit, test[2]), loss_of(logit, test[2]).item()))
     return reached
 
 
@@ -173,7 +210,7 @@ def parse():
     parser = argparse.ArgumentParser(description="CTR models on Census Income in PyTorch", allow_abbrev=False)
     parser.add_argument("--train", required=True, help="adult.data")
     parser.add_argument("--test", required=True, help="adult.test")
-    parser.add_argument("--model", default=",".join(MODELS), help="one or several, with commas")
+    parser.add_argument("--model", default=",".join(FIRST), help="one or several, with commas")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--batch", type=int, default=256)
@@ -195,13 +232,31 @@ def parse():
     return options
 
 
+def tasks(options, rows, training, test):
+    """Prints the AUC of each task after the last epoch of each seed."""
+    last = []
+    for seed in options.seeds.split(","):
+        reached = train(options, "mmoe", int(seed), rows, training, test)
+        last.append(reached[-1])
+        print(f"# mmoe seed {seed}: " + " ".join(f"{a:.4f}/{b:.4f}" for a, b in reached), flush=True)
+    for task, name in enumerate(("income", "never married")):
+        runs = [pair[task] for pair in last]
+        result = {"bench": "census", "case": f"mmoe {name}", "value": round(statistics.mean(runs), 5)}
+        result |= {"unit": "test AUC", "runs": [round(area, 5) for area in runs]}
+        print(json.dumps(result, separators=(",", ":")), flush=True)
+
+
 def main():
     options = parse()
     torch.set_num_threads(options.threads)
     training_rows, test_rows = read(options.train), read(options.test)
-    encoder = Encoder(training_rows)
-    training, test = encoder.encode(training_rows), encoder.encode(test_rows)
     for model in options.model.split(","):
+        columns = [c for c in CATEGORICAL if model != "mmoe" or c not in TOLD]
+        encoder = Encoder(training_rows, columns)
+        training, test = encoder.encode(training_rows), encoder.encode(test_rows)
+        if model == "mmoe":
+            tasks(options, sum(encoder.sizes), training, test)
+            continue
         best = []
         for seed in options.seeds.split(","):
             reached = train(options, model, int(seed), sum(encoder.sizes), training, test)
