@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.run.DaysReport;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.MetricsLine;
 import dev.tern.cli.run.RunFolder;
@@ -55,6 +56,16 @@ final class TrainCommand implements Callable<Integer> {
   private Optional<Path> from = Optional.empty();
 
   @Option(
+      names = "--days",
+      paramLabel = "PATTERN",
+      description = {
+        "Train on one file or folder after another, in the order of their names, as in"
+            + " 'data/day=*'. Each is tested on before it is trained on: days.jsonl and days.html"
+            + " in the run's folder say how well."
+      })
+  private Optional<String> days = Optional.empty();
+
+  @Option(
       names = "--overwrite",
       description = "Replace an earlier run in the folder: the files that Tern wrote, no others.")
   private boolean overwrite;
@@ -82,22 +93,48 @@ final class TrainCommand implements Callable<Integer> {
                 "train: got no configuration, expected a YAML file; see examples/"));
     List<String> values = new ArrayList<>(overrides);
     from.ifPresent(run -> values.add(Config.from(run)));
+    if (days.isPresent()) {
+      return daily(out, file, values);
+    }
     Config resolved =
         resume ? Config.loadResumed(file, values, RunFolder::earlier) : Config.load(file, values);
-    if (resume && overwrite) {
-      throw new ConfigException(
-          "train: got --resume and --overwrite, expected one of them; --resume goes on with the"
-              + " run in the folder, --overwrite removes it");
-    }
-    RunFolder.Earlier earlier =
-        resume
-            ? RunFolder.Earlier.RESUME
-            : overwrite ? RunFolder.Earlier.REPLACE : RunFolder.Earlier.REFUSE;
+    RunFolder.Earlier earlier = earlier();
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
       TrainRun.Outcome outcome =
           TrainRun.run(resolved, earlier, RunFolder.Maker.TRAIN, progress, record);
       print(out, resolved, outcome);
       return outcome.stopped() ? INTERRUPTED : 0;
+    }
+  }
+
+  private RunFolder.Earlier earlier() {
+    if (resume && overwrite) {
+      throw new ConfigException(
+          "train: got --resume and --overwrite, expected one of them; --resume goes on with the"
+              + " run in the folder, --overwrite removes it");
+    }
+    return resume
+        ? RunFolder.Earlier.RESUME
+        : overwrite ? RunFolder.Earlier.REPLACE : RunFolder.Earlier.REFUSE;
+  }
+
+  /** Days after each other. */
+  private int daily(PrintWriter out, Path file, List<String> values) {
+    if (record.isPresent() || from.isPresent()) {
+      throw new ConfigException(
+          "train: got --days with "
+              + (record.isPresent() ? "--record" : "--from")
+              + ", expected one of them; leave the other out");
+    }
+    RunFolder.Earlier earlier = earlier();
+    DailyTraining training = new DailyTraining(file, values, days.orElseThrow());
+    try (Progress progress = Progress.of(spec.commandLine().getErr())) {
+      boolean stopped = training.run(earlier, progress);
+      progress.close();
+      out.print(DailyTraining.table(DaysReport.read(training.folder()).days()));
+      out.println("report " + Format.path(training.folder().resolve("days.html")));
+      out.flush();
+      return stopped ? INTERRUPTED : 0;
     }
   }
 

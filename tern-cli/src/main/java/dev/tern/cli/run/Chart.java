@@ -54,6 +54,11 @@ record Chart(
 
   /** The chart as HTML; empty where no curve has a point. */
   String html() {
+    return html("step");
+  }
+
+  /** The same over something else than steps. */
+  String html(String across) {
     List<Series> drawn = series.stream().filter(s -> !s.points().isEmpty()).toList();
     if (drawn.isEmpty()) {
       return "";
@@ -73,7 +78,9 @@ record Chart(
     svg(out, x, y, drawn);
     out.append("</div>\n<div class=\"x\">");
     x.ticks().forEach(t -> label(out, "left", x.at(t) * USED, x.label(t)));
-    return out.append("</div>\n</div>\n<div class=\"axis-name end\">step</div>\n</figure>\n")
+    return out.append("</div>\n</div>\n<div class=\"axis-name end\">")
+        .append(Html.text(across))
+        .append("</div>\n</figure>\n")
         .toString();
   }
 

@@ -326,7 +326,7 @@ public record Report(
     return sorted.length == 0 ? Double.NaN : sorted[sorted.length / 2];
   }
 
-  private static String style() {
+  static String style() {
     try (InputStream in = Report.class.getResourceAsStream("report.css")) {
       return new String(
           java.util.Objects.requireNonNull(in, "report.css").readAllBytes(),

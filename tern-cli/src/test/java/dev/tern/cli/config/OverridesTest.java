@@ -29,7 +29,7 @@ final class OverridesTest {
           =3                   | --set =3: got no key and value
           train.bach=3         | --set train.bach=3: got the unknown key train.bach; did you mean train.batch?
           train.batch=x        | --set train.batch=x: train.batch: got x, expected a whole number
-          model=lr             | --set model=lr: got the section model, expected one of its keys; use one of activation, admission, batch_norm
+          model=lr             | --set model=lr: got the section model, expected one of its keys; use one of activation, admission, attention
           data.sparse[1].encode=id | expected an index from 0 to 0, as the file has 1 in data.sparse; give one of them, none for all, or another group's data.sparse[1].columns first
           data.sparse[2].columns=a | got data.sparse[2].columns, expected an index from 0 to 0
           train[0].batch=3     | got an index, expected none

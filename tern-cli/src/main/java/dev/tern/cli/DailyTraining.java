@@ -1,0 +1,209 @@
+package dev.tern.cli;
+
+import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.cli.config.Config;
+import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.config.YamlText;
+import dev.tern.cli.run.DaysReport;
+import dev.tern.cli.run.Format;
+import dev.tern.cli.run.RunFolder;
+import dev.tern.data.DataReader;
+import dev.tern.predict.Predictor;
+import dev.tern.predict.ScoreOptions;
+import dev.tern.train.Metrics;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * Training of days after each other: the run of a day begins with the weights of the day before,
+ * whose model is tested on the day first. Each day has a run folder in the folder of the whole; of
+ * earlier days the checkpoints go.
+ */
+final class DailyTraining {
+  private final Path config;
+  private final List<String> overrides;
+  private final Path folder;
+  private final List<Path> days;
+
+  /**
+   * Days in the order of their names.
+   *
+   * @param overrides of the configuration, for all days
+   * @param pattern which files or folders are days
+   */
+  DailyTraining(Path config, List<String> overrides, String pattern) {
+    this.config = config;
+    this.overrides = overrides;
+    days = DataSource.files(List.of(Path.of(pattern)));
+    Set<String> names = new HashSet<>();
+    for (Path day : days) {
+      if (!names.add(name(day))) {
+        throw new ConfigException(
+            "--days: got two days of the name "
+                + name(day)
+                + ", expected each once; give one pattern of dated names, as in 'data/day=*'");
+      }
+    }
+    folder = ofDay(0, Optional.empty(), Optional.empty()).run().dir().getParent();
+  }
+
+  /** As in {@code day=2026-01-31}, or the name of a file without its ending. */
+  private static String name(Path day) {
+    String name = String.valueOf(day.getFileName());
+    int dot = Files.isDirectory(day) ? -1 : name.indexOf('.');
+    return dot <= 0 ? name : name.substring(0, dot);
+  }
+
+  /** The configuration of a day's run, which begins with the weights of a checkpoint. */
+  private Config ofDay(int day, Optional<Path> from, Optional<Path> within) {
+    List<String> values = new ArrayList<>(overrides);
+    values.add("data.train=[" + YamlText.quote(days.get(day).toString()) + "]");
+    values.add("data.eval=[]");
+    values.add("train.early_stop=0"); // Without rows to evaluate on nothing ends a run early.
+    from.ifPresent(run -> values.add(Config.from(run)));
+    Path dir =
+        within
+            .orElseGet(() -> Config.load(config, values).run().dir())
+            .resolve(name(days.get(day)));
+    values.add("run.dir=" + dir);
+    return Config.load(config, values);
+  }
+
+  /**
+   * Trains on all days.
+   *
+   * @param earlier what becomes of days that were trained on before
+   * @return whether it was interrupted
+   */
+  boolean run(RunFolder.Earlier earlier, Progress progress) {
+    DaysReport report =
+        earlier == RunFolder.Earlier.RESUME ? DaysReport.read(folder) : DaysReport.begin(folder);
+    requireSameDays(report);
+    for (int day = report.days().size(); day < days.size(); day++) {
+      Optional<Path> before = day == 0 ? Optional.empty() : Optional.of(checkpoint(dir(day - 1)));
+      Config resolved = ofDay(day, before, Optional.of(folder));
+      progress.note("day " + (day + 1) + " of " + days.size() + ": " + name(days.get(day)));
+      DaysReport.Day tested =
+          before.isPresent()
+              ? tested(before.get(), days.get(day), resolved, progress)
+              : DaysReport.Day.first(name(days.get(day)));
+      // A day that was interrupted is trained on anew.
+      RunFolder.Earlier own =
+          earlier == RunFolder.Earlier.REFUSE ? earlier : RunFolder.Earlier.REPLACE;
+      TrainRun.Outcome outcome =
+          TrainRun.run(resolved, own, RunFolder.Maker.TRAIN, progress, Optional.empty());
+      if (outcome.stopped()) {
+        progress.note("--resume goes on with " + name(days.get(day)));
+        return true;
+      }
+      report.add(tested);
+      if (day > 0) {
+        removeCheckpoints(dir(day - 1));
+      }
+    }
+    return false;
+  }
+
+  private void requireSameDays(DaysReport report) {
+    for (int day = 0; day < report.days().size(); day++) {
+      String done = report.days().get(day).name();
+      if (day >= days.size() || !name(days.get(day)).equals(done)) {
+        throw new ConfigException(
+            "--days: got "
+                + (day < days.size() ? name(days.get(day)) : "nothing")
+                + " as day "
+                + (day + 1)
+                + ", expected "
+                + done
+                + ", which was trained on; keep the days in front, or begin anew with --overwrite");
+      }
+    }
+  }
+
+  private Path dir(int day) {
+    return folder.resolve(name(days.get(day)));
+  }
+
+  /** The last step of a day's run. */
+  private static Path checkpoint(Path run) {
+    try (Stream<Path> all = Files.list(run.resolve("checkpoints"))) {
+      return all.filter(path -> String.valueOf(path.getFileName()).matches("step-\\d+"))
+          .max(Comparator.comparing(DailyTraining::step))
+          .orElseThrow(() ->
+              new DataException(
+                  run + ": got no checkpoint, expected one of the day's end; train on it again"));
+    } catch (IOException e) {
+      throw new DataException(
+          run + ": cannot be read (" + DataException.reason(e) + "); train on the day again", e);
+    }
+  }
+
+  private static long step(Path checkpoint) {
+    return Long.parseLong(String.valueOf(checkpoint.getFileName()).substring("step-".length()));
+  }
+
+  /** How the model of the days before predicts a day. */
+  private static DaysReport.Day tested(Path model, Path day, Config resolved, Progress progress) {
+    DataSource source = DataSource.of(resolved.data()).once();
+    List<Path> rows = List.of(day);
+    try (Predictor predictor = Predictor.open(Checkpoint.open(model), ScoreOptions.DEFAULT);
+        DataReader reader = source.forModel(predictor.encoder()).open(rows)) {
+      progress.begin("test on " + name(day), "rows", 0, reader.rowCount().orElse(0));
+      Scoring scoring =
+          new Scoring(predictor, reader, Scoring.name(rows), done -> progress.update(done, ""));
+      Metrics.Result result = scoring.evaluate(Optional.empty()).getFirst().metrics();
+      source.noteSkipped(progress);
+      DaysReport.Day figures =
+          new DaysReport.Day(name(day), result.logLoss(), result.auc(), result.calibration());
+      progress.note(
+          "tested on "
+              + figures.name()
+              + "  loss "
+              + Format.fixed(figures.loss(), 4)
+              + "  AUC "
+              + Format.fixed(figures.auc(), 4));
+      return figures;
+    }
+  }
+
+  private static void removeCheckpoints(Path run) {
+    try (Stream<Path> all = Files.walk(run.resolve("checkpoints"))) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(run + ": cannot remove its checkpoints", e);
+    }
+  }
+
+  /** Prints the days in a table. */
+  static String table(List<DaysReport.Day> done) {
+    StringBuilder out = new StringBuilder();
+    for (DaysReport.Day day : done) {
+      out.append(day.name())
+          .append("  AUC ")
+          .append(Format.fixed(day.auc(), 4))
+          .append("  log loss ")
+          .append(Format.fixed(day.loss(), 4))
+          .append("  calibration ")
+          .append(Format.fixed(day.calibration(), 3))
+          .append('\n');
+    }
+    return out.toString();
+  }
+
+  /** The folder of all days. */
+  Path folder() {
+    return folder;
+  }
+}
