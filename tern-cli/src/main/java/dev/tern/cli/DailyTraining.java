@@ -54,7 +54,7 @@ final class DailyTraining {
                 + ", expected each once; give one pattern of dated names, as in 'data/day=*'");
       }
     }
-    folder = ofDay(0, Optional.empty(), Optional.empty()).run().dir().getParent();
+    folder = Config.load(config, ofData(0)).run().dir();
   }
 
   /** As in {@code day=2026-01-31}, or the name of a file without its ending. */
@@ -64,18 +64,20 @@ final class DailyTraining {
     return dot <= 0 ? name : name.substring(0, dot);
   }
 
-  /** The configuration of a day's run, which begins with the weights of a checkpoint. */
-  private Config ofDay(int day, Optional<Path> from, Optional<Path> within) {
+  /** The settings of a day, whose run has its place in {@link #folder} yet to come. */
+  private List<String> ofData(int day) {
     List<String> values = new ArrayList<>(overrides);
     values.add("data.train=[" + YamlText.quote(days.get(day).toString()) + "]");
     values.add("data.eval=[]");
     values.add("train.early_stop=0"); // Without rows to evaluate on nothing ends a run early.
+    return values;
+  }
+
+  /** The configuration of a day's run, which begins with the weights of a checkpoint. */
+  private Config ofDay(int day, Optional<Path> from) {
+    List<String> values = ofData(day);
     from.ifPresent(run -> values.add(Config.from(run)));
-    Path dir =
-        within
-            .orElseGet(() -> Config.load(config, values).run().dir())
-            .resolve(name(days.get(day)));
-    values.add("run.dir=" + dir);
+    values.add("run.dir=" + dir(day));
     return Config.load(config, values);
   }
 
@@ -91,7 +93,7 @@ final class DailyTraining {
     requireSameDays(report);
     for (int day = report.days().size(); day < days.size(); day++) {
       Optional<Path> before = day == 0 ? Optional.empty() : Optional.of(checkpoint(dir(day - 1)));
-      Config resolved = ofDay(day, before, Optional.of(folder));
+      Config resolved = ofDay(day, before);
       progress.note("day " + (day + 1) + " of " + days.size() + ": " + name(days.get(day)));
       DaysReport.Day tested =
           before.isPresent()
