@@ -178,6 +178,19 @@ final class GenerateCommand implements Callable<Integer> {
     requireRows("--eval-rows", evalRows, 0);
     requireRows("--first-row", firstRow, 0);
     requireRows("--day-rows", dayRows, 1);
+    if (dayRows < MAX_ROWS && !isTaobao()) {
+      throw new ConfigException(
+          "--day-rows: got "
+              + dayRows
+              + " with --like criteo, whose rows have no days, expected"
+              + " --like taobao; leave one out");
+    }
+    if ((firstRow + rows + evalRows) / dayRows > Integer.MAX_VALUE) {
+      throw new ConfigException(
+          "--day-rows: got "
+              + dayRows
+              + ", which makes more than 2147483647 days, expected fewer; give more rows a day");
+    }
     if (!(scale >= 1e-6 && scale <= 100)) {
       throw new ConfigException(
           "--scale: got "

@@ -128,12 +128,22 @@ final class SequenceCommandTest {
     assertThat(unequal.code()).isNotZero();
     assertThat(unequal.err())
         .contains("rows.csv: row 2: got 1 values of kinds and 2 of items, which are one sequence");
-    Result without = tern("train", config.toString(), "--set", "data.sparse.sequence.max_length=0");
+    Result without =
+        tern(
+            "train",
+            config.toString(),
+            "--set",
+            "data.sparse.sequence.max_length=0",
+            "--set",
+            "data.sparse.sequence.name=");
     assertThat(without.code()).isNotZero();
     assertThat(without.err()).contains("got rows without sequences for DIN");
-    Result nameless = tern("train", config.toString(), "--set", "data.sparse[1].columns=");
-    assertThat(nameless.code()).isNotZero();
-    assertThat(nameless.err()).contains("data.sparse");
+    String text = Files.readString(config);
+    Files.writeString(config, text.replace("max_length: 5, name: seen", "name: seen"));
+    assertThat(tern("train", config.toString()).err())
+        .contains("got a name or an end to keep without max_length for items");
+    Files.writeString(config, text.replace("separator: \"|\", ", ""));
+    assertThat(tern("train", config.toString()).err()).contains("got no separator for items");
     assertThat(folder.resolve("run")).doesNotExist();
   }
 

@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -233,12 +234,31 @@ public final class Checkpoint {
     return fresh;
   }
 
+  /** Of each sequence by name its slots, and which end of them is kept. */
+  private static Map<String, List<String>> sequences(Schema schema) {
+    Map<String, List<String>> all = new LinkedHashMap<>();
+    schema
+        .sequences()
+        .forEach((name, slots) -> {
+          List<String> members = new ArrayList<>();
+          slots.forEach(slot -> members.add(schema.slots().get(slot).name()));
+          members.add(schema.slots().get(slots.getFirst()).sequence().orElseThrow().keep().text());
+          all.put(name, members);
+        });
+    return all;
+  }
+
   /** Layers know their inputs by place: as many inputs must be the same ones. */
   private void requireSamePlaces(Network network, FeatureEncoder grown) {
     Schema before = encoder.schema();
     Schema now = grown.schema();
     requireSamePlaces("numbers", before.dense(), now.dense());
     requireSamePlaces("slots", before.slotNames(), now.slotNames());
+    if (network.model().readsSequences() && !sequences(before).equals(sequences(now))) {
+      throw new IllegalArgumentException(
+          "begin: got the sequences %s, expected %s as in %s; weights would meet other columns"
+              .formatted(sequences(now), sequences(before), folder()));
+    }
     int width = network.model().embeddingParts().getLast();
     boolean same = before.slotCount() == now.slotCount();
     if (!same && before.slotCount() * width + before.denseDim() == flat(now, width)) {

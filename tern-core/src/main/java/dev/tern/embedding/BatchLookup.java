@@ -111,7 +111,6 @@ public final class BatchLookup implements AutoCloseable {
     for (int p = 0; p < addresses.length; p++) {
       addresses[p] = NativeFloats.toWrite("lookup", out.get(p), floats(batch, p));
     }
-    requireEqualLengths(batch);
     if (insert && weighsClicks) {
       requireLabels(batch);
     }
@@ -119,6 +118,7 @@ public final class BatchLookup implements AutoCloseable {
     this.batch = batch;
     this.insert = insert;
     wasAhead = ahead.end(batch);
+    requireEqualLengths(batch);
     for (int t = 0; t < parts.length; t++) {
       int[] slots = parts[t].slots;
       long first = 0;

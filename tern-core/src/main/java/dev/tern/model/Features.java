@@ -3,6 +3,8 @@ package dev.tern.model;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.Tensor;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,7 +29,7 @@ public record Features(
   /** Copies {@code parts} and {@code sequences}. */
   public Features {
     parts = List.copyOf(parts);
-    sequences = Map.copyOf(sequences);
+    sequences = Collections.unmodifiableMap(new LinkedHashMap<>(sequences)); // in their order
   }
 
   /** Features without sequences. */

@@ -49,23 +49,31 @@ public final class ModelInputs implements AutoCloseable {
     Device device = network.device();
     Model model = network.model();
     width = model.embeddingWidth();
-    dense = Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim()));
-    int pooled = network.pooledSlots();
-    for (int part : model.embeddingParts()) {
-      String name = "embedded." + parts.size();
-      parts.add(Variable.zeros(device, name, Shape.of(batch, pooled, part)));
+    List<AutoCloseable> made = new ArrayList<>();
+    try {
+      dense =
+          kept(made, Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim())));
+      int pooled = network.pooledSlots();
+      for (int part : model.embeddingParts()) {
+        Shape shape = Shape.of(batch, pooled, part);
+        parts.add(kept(made, Variable.zeros(device, "embedded." + parts.size(), shape)));
+      }
+      within =
+          model.pairsWithin()
+              ? Optional.of(kept(made, Variable.zeros(device, "within", Shape.of(batch, pooled))))
+              : Optional.empty();
+      network
+          .sequences()
+          .forEach((name, members) -> {
+            Shape rows = Shape.of(rooms.get(slots.size()), members.size() * width);
+            String variable = "sequence." + name;
+            sequences.put(name, kept(made, RaggedVariable.of(device, variable, batch, rows)));
+            slots.add(members.getFirst());
+          });
+    } catch (RuntimeException | Error e) {
+      closeAll(made);
+      throw e;
     }
-    within =
-        model.pairsWithin()
-            ? Optional.of(Variable.zeros(device, "within", Shape.of(batch, pooled)))
-            : Optional.empty();
-    network
-        .sequences()
-        .forEach((name, members) -> {
-          Shape rows = Shape.of(rooms.get(slots.size()), members.size() * width);
-          sequences.put(name, RaggedVariable.of(device, "sequence." + name, batch, rows));
-          slots.add(members.getFirst());
-        });
     inOrder = sequences.values().toArray(RaggedVariable[]::new);
     memory =
         Stream.of(
@@ -74,6 +82,21 @@ public final class ModelInputs implements AutoCloseable {
                 sequences.values().stream().map(RaggedVariable::memory))
             .flatMap(each -> each)
             .toList();
+  }
+
+  private static <T extends AutoCloseable> T kept(List<AutoCloseable> made, T one) {
+    made.add(one);
+    return one;
+  }
+
+  private static void closeAll(List<AutoCloseable> made) {
+    for (AutoCloseable each : made) {
+      switch (each) {
+        case Variable variable -> variable.close();
+        case RaggedVariable sequence -> sequence.close();
+        default -> throw new AssertionError(each);
+      }
+    }
   }
 
   /** What the model takes, in expressions. */

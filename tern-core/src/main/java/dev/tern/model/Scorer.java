@@ -22,8 +22,11 @@ public final class Scorer implements AutoCloseable {
   /** The least elements that a sequence has room for. */
   private static final int LEAST_ROOM = 16;
 
-  /** Plans that are kept; of more, the one used longest ago goes. */
+  /** Plans that are kept; of more, the one used longest ago goes. Of few rows they are small. */
   private static final int MOST_PLANS = 4;
+
+  private static final int MOST_SMALL_PLANS = 16;
+  private static final int FEW_ROWS = 32;
 
   private final Network network;
   private final int capacity;
@@ -117,7 +120,7 @@ public final class Scorer implements AutoCloseable {
         return plans.getLast();
       }
     }
-    if (plans.size() == MOST_PLANS) {
+    if (plans.size() == (capacity <= FEW_ROWS ? MOST_SMALL_PLANS : MOST_PLANS)) {
       plans.removeFirst().close();
     }
     List<Integer> rooms = elements.stream().map(Scorer::room).toList();

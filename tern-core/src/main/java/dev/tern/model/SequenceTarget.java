@@ -11,7 +11,8 @@ import java.util.Map;
 
 /**
  * A sequence and what it is compared with. The target of a slot of the sequence is the pooled slot
- * with the same table: of {@code item_history} with the table of {@code item} it is {@code item}.
+ * whose table it uses: of {@code item_history} with the table of {@code item} it is {@code item}.
+ * Where the owner of the table is no pooled slot, it is the only other one that uses the table.
  *
  * @param name of the sequence
  * @param maxLength most elements of a row
@@ -41,7 +42,7 @@ record SequenceTarget(String name, int maxLength, List<Integer> order, List<Inte
     Map<String, List<Integer>> sequences = schema.sequences();
     if (sequences.isEmpty()) {
       throw new IllegalArgumentException(
-          "model: got rows without sequences for %s, expected one; say which columns are read as one, as in data.sparse: {columns: [item_history], table: item, sequence: {max_length: 50}}"
+          "model: got rows without sequences for %s, expected one; say which columns are read as one, as in data.sparse: {columns: [item_history], separator: '|', table: item, sequence: {max_length: 50}}"
               .formatted(model));
     }
     List<Slot> pooled = schema.slots().stream().filter(slot -> slot.sequence().isEmpty()).toList();
@@ -55,9 +56,8 @@ record SequenceTarget(String name, int maxLength, List<Integer> order, List<Inte
     List<Integer> order = new ArrayList<>();
     List<Integer> others = new ArrayList<>();
     List<Integer> targets = new ArrayList<>();
-    List<String> tables = pooled.stream().map(Slot::table).toList();
     for (int column = 0; column < slots.size(); column++) {
-      int target = tables.indexOf(schema.slots().get(slots.get(column)).table());
+      int target = target(name, schema.slots().get(slots.get(column)), pooled);
       (target < 0 ? others : order).add(column);
       if (target >= 0) {
         targets.add(target);
@@ -71,6 +71,26 @@ record SequenceTarget(String name, int maxLength, List<Integer> order, List<Inte
     order.addAll(others);
     int maxLength = schema.slots().get(slots.getFirst()).sequence().orElseThrow().maxLength();
     return new SequenceTarget(name, maxLength, List.copyOf(order), List.copyOf(targets));
+  }
+
+  /** The number of a slot's target among the pooled slots; -1 where it has none. */
+  private static int target(String sequence, Slot slot, List<Slot> pooled) {
+    int other = -1;
+    for (int p = 0; p < pooled.size(); p++) {
+      if (pooled.get(p).name().equals(slot.table())) {
+        return p;
+      }
+      if (pooled.get(p).table().equals(slot.table())) {
+        if (other >= 0) {
+          throw new IllegalArgumentException(
+              "model: got the sequence %s, whose column %s shares a table with %s and %s, expected one of them; let it use the table of the column that it is compared with"
+                  .formatted(
+                      sequence, slot.name(), pooled.get(other).name(), pooled.get(p).name()));
+        }
+        other = p;
+      }
+    }
+    return other;
   }
 
   /** Columns of the sequence. */

@@ -1,6 +1,8 @@
 package dev.tern.predict;
 
 import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import dev.tern.data.Sequence;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.model.Network;
@@ -82,7 +84,36 @@ final class Context {
       scorer.logits(encoded, new float[capacity * single.length], 0);
       ready &= scorer.isReady();
     }
+    if (!network.sequences().isEmpty()) {
+      for (int capacity : CAPACITIES) {
+        ready &= warmUp(capacity, 2) & warmUp(capacity, 1);
+      }
+    }
     return ready;
+  }
+
+  /** The same with sequences of their greatest length, divided by {@code part}. */
+  private boolean warmUp(int capacity, int part) {
+    Schema schema = encoder.schema();
+    encoded.clear();
+    for (int row = 0; row < capacity; row++) {
+      for (int slot = 0; slot < schema.slotCount(); slot++) {
+        int most = schema.slots().get(slot).sequence().map(Sequence::maxLength).orElse(0);
+        for (int i = 0; i < most / part; i++) {
+          encoded.addId(slot, 0);
+        }
+      }
+      for (int f = 0; f < schema.denseDim(); f++) {
+        encoded.setDense(f, 0);
+      }
+      for (int label = 0; label < schema.labelDim(); label++) {
+        encoded.setLabel(label, 0);
+      }
+      encoded.endRow();
+    }
+    Scorer scorer = scorer(capacity);
+    scorer.logits(encoded, new float[capacity * single.length], 0);
+    return scorer.isReady();
   }
 
   private Scorer scorer(int rows) {

@@ -72,28 +72,38 @@ final class TrainStep implements AutoCloseable {
     this.rooms = rooms;
     Device device = network.device();
     inputs = network.newInputs(batch, rooms);
-    seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
-    Pass pass = Pass.training(seed);
-    Tensor logits = network.logits(inputs.features(pass));
-    labels = Variable.zeros(device, "labels", logits.shape());
-    shares =
-        network.tasks().isPlain()
-            ? Optional.empty()
-            : Optional.of(Variable.zeros(device, "shares", logits.shape()));
-    Tensor loss =
-        shares.isPresent()
-            ? logits.bceWithLogits(labels.tensor(), shares.get().tensor())
-            : logits.bceWithLogits(labels.tensor());
-    List<Tensor> wrt = new ArrayList<>(inputs.lookedUp());
-    int vectors = wrt.size();
-    network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
-    List<Tensor> all = Tensor.gradients(loss, wrt);
-    Map<Variable, Tensor> updates = optimizer.updates(all.subList(vectors, all.size()));
-    updates.putAll(pass.updates());
-    List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
-    outputs.addAll(inputs.gradientOutputs(all.subList(0, vectors)));
-    computation = Computation.of(device, outputs, updates, search);
-    gradients = inputs.gradients(computation, GRADIENT);
+    List<Variable> made = new ArrayList<>();
+    try {
+      seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
+      made.add(seed);
+      Pass pass = Pass.training(seed);
+      Tensor logits = network.logits(inputs.features(pass));
+      labels = Variable.zeros(device, "labels", logits.shape());
+      made.add(labels);
+      shares =
+          network.tasks().isPlain()
+              ? Optional.empty()
+              : Optional.of(Variable.zeros(device, "shares", logits.shape()));
+      shares.ifPresent(made::add);
+      Tensor loss =
+          shares.isPresent()
+              ? logits.bceWithLogits(labels.tensor(), shares.get().tensor())
+              : logits.bceWithLogits(labels.tensor());
+      List<Tensor> wrt = new ArrayList<>(inputs.lookedUp());
+      int vectors = wrt.size();
+      network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
+      List<Tensor> all = Tensor.gradients(loss, wrt);
+      Map<Variable, Tensor> updates = optimizer.updates(all.subList(vectors, all.size()));
+      updates.putAll(pass.updates());
+      List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
+      outputs.addAll(inputs.gradientOutputs(all.subList(0, vectors)));
+      computation = Computation.of(device, outputs, updates, search);
+      gradients = inputs.gradients(computation, GRADIENT);
+    } catch (RuntimeException | Error e) {
+      made.forEach(Variable::close);
+      inputs.close();
+      throw e;
+    }
     this.batch = batch;
     this.logits = new float[batch * network.tasks().count()];
   }

@@ -15,6 +15,7 @@ import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.matmul.MatMul;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
@@ -26,6 +27,7 @@ import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -63,6 +65,9 @@ public final class Trainer implements AutoCloseable {
   private final Optional<RunCheckpoints> checkpoints;
 
   /** The step for batches of one size; one at a time holds memory. */
+  /** Whether a schedule was searched for long. */
+  private boolean searched;
+
   private Optional<TrainStep> trainStep = Optional.empty();
 
   private Optional<TrainingBatches> batches = Optional.empty();
@@ -334,7 +339,8 @@ public final class Trainer implements AutoCloseable {
     if (batch.schema() != expected) {
       // The schema itself, not an equal one: encoded rows may have the columns of raw ones.
       String kind =
-          batch.schema().equals(encoder.rawSchema())
+          batch.schema().equals(encoder.withSequences(Map.of()).rawSchema())
+                  || batch.schema().equals(encoder.rawSchema())
               ? "raw rows"
               : batch.schema().equals(expected) ? "another encoder" : "other columns";
       throw new IllegalArgumentException(
@@ -369,17 +375,34 @@ public final class Trainer implements AutoCloseable {
     if (trainStep.isEmpty() || !trainStep.get().isFor(rows, rooms)) {
       trainStep.ifPresent(TrainStep::close);
       trainStep = Optional.empty();
-      // A batch of another size comes once an epoch: a long search would not pay.
-      PlanSearch search = rows == options.batch() ? options.planSearch() : PlanSearch.QUICK;
-      trainStep = Optional.of(new TrainStep(network, optimizer, lookup, rows, rooms, search));
+      // A batch of another size comes once an epoch, and sequences have other lengths each time: a
+      // long search pays once.
+      boolean search = rows == options.batch() && !searched;
+      searched |= search;
+      PlanSearch plans = search ? options.planSearch() : PlanSearch.QUICK;
+      trainStep = Optional.of(newStep(rows, rooms, plans));
     }
     return trainStep.get();
   }
 
+  private TrainStep newStep(int rows, List<Integer> rooms, PlanSearch plans) {
+    try {
+      return new TrainStep(network, optimizer, lookup, rows, rooms, plans);
+    } catch (OutOfBudgetException e) {
+      if (network.sequences().isEmpty() || scorer.isEmpty()) {
+        throw e;
+      }
+      // An evaluation left plans for its lengths, which can be made again.
+      scorer.ifPresent(Scorer::close);
+      scorer = Optional.empty();
+      return new TrainStep(network, optimizer, lookup, rows, rooms, plans);
+    }
+  }
+
   /**
-   * The elements that a sequence of so many has room for: few different numbers, so that steps are
-   * rarely planned anew, each at most an eighth more. It depends on the batch alone, as the bits of
-   * gradients depend on it.
+   * The elements that a sequence of so many has room for: few different numbers, so that a step
+   * serves many batches. From 128 elements on it is at most an eighth more. It depends on the batch
+   * alone, as the bits of gradients depend on it.
    */
   private static int room(int elements) {
     int unit = Math.max(LEAST_ROOM, Integer.highestOneBit(elements) / 8);
@@ -444,13 +467,27 @@ public final class Trainer implements AutoCloseable {
     for (Optional<Batch> next = batches.next(); next.isPresent(); next = batches.next()) {
       try (Batch raw = next.get()) {
         encoder.apply(raw, encoded);
-        scoring.logits(encoded, logits, 0);
+        score(scoring, encoded, logits);
         metrics.addLogits(logits, encoded);
         counts.add(raw);
         scoring.forEachUnknown(counts::addUnknown);
       }
     }
     return metrics.results();
+  }
+
+  /** A model of sequences is planned for their lengths, where the step may hold all memory. */
+  private void score(Scorer scoring, Batch rows, float[] logits) {
+    try {
+      scoring.logits(rows, logits, 0);
+    } catch (OutOfBudgetException e) {
+      if (network.sequences().isEmpty() || trainStep.isEmpty()) {
+        throw e;
+      }
+      trainStep.ifPresent(TrainStep::close);
+      trainStep = Optional.empty();
+      scoring.logits(rows, logits, 0);
+    }
   }
 
   private Scorer scorer() {

@@ -320,6 +320,18 @@ final class SequenceModelsTest {
       assertThatThrownBy(() -> config(ModelConfig.Type.DIN).create(alone, parameters))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("got the sequence seen, whose columns share no table");
+      Slot other = Slot.ragged("liked").withTable("item");
+      Slot third = Slot.ragged("bought").withTable("item");
+      Slot seen = Slot.ragged("items").withTable("item").in(SEEN);
+      Schema owned = new Schema(List.of("y"), List.of(), List.of(other, Slot.oneHot("item"), seen));
+      assertThat(SequenceTarget.of(owned, "DIN").getFirst().targets()).containsExactly(1);
+      Slot owner = Slot.ragged("item").in(SEEN);
+      Schema one = new Schema(List.of("y"), List.of(), List.of(owner, other));
+      assertThat(SequenceTarget.of(one, "DIN").getFirst().targets()).containsExactly(0);
+      Schema two = new Schema(List.of("y"), List.of(), List.of(owner, other, third));
+      assertThatThrownBy(() -> config(ModelConfig.Type.DIN).create(two, parameters))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("column item shares a table with liked and bought");
       assertThatThrownBy(() -> config(ModelConfig.Type.BST).create(schema(true), parameters))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("expected a target of each for BST");

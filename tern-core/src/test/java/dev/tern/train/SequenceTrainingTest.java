@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Sequence;
@@ -172,7 +173,7 @@ final class SequenceTrainingTest {
         Path target = folder.resolve("in-" + budget);
         trainer.save(target);
         least = PlantedRuns.contents(target);
-      } catch (OutOfBudgetException | IllegalStateException e) {
+      } catch (OutOfBudgetException e) {
         assertThat(least).as("a run in 16 MiB").isNotEmpty();
         return least;
       }
@@ -277,5 +278,53 @@ final class SequenceTrainingTest {
           .isInstanceOf(DataException.class)
           .hasMessageContaining("slot kinds: got 0 ids in row 1 of this batch, expected 1");
     }
+  }
+
+  @Test
+  void anEarlierRunOfOtherSequencesIsNoneToBeginWith() {
+    ModelConfig.Type din = ModelConfig.Type.DIN;
+    Path saved = folder.resolve("saved");
+    try (Device device = Device.cpu(1, 1L << 28)) {
+      try (Trainer trainer = trained(device, din, options().epochs(1))) {
+        trainer.save(saved);
+      }
+      FeatureEncoder same = encoder(din);
+      Checkpoint from = Checkpoint.open(saved);
+      try (Trainer warm = Trainer.warmStart(device, from, same, model(din), options())) {
+        assertThat(warm.fresh()).isEmpty();
+      }
+      Sequence first = new Sequence("seen", LONGEST, Sequence.Keep.FIRST);
+      List<Map<String, Sequence>> others =
+          List.of(
+              Map.of("categories", first, "kinds", first),
+              Map.of("categories", Sequence.last("seen", LONGEST)));
+      for (Map<String, Sequence> sequences : others) {
+        FeatureEncoder other = same.withSequences(sequences);
+        assertThatThrownBy(
+                () -> Trainer.warmStart(device, from, other, model(din), options()).close())
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("weights would meet other columns");
+        assertThat(other.encodesIdsAs(same)).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void anEvaluationFindsMemoryBesideASmallBudget() {
+    ModelConfig.Type din = ModelConfig.Type.DIN;
+    double expected = Double.NaN;
+    for (long budget = 1L << 25; budget > 1L << 19; budget = budget * 9 / 10) {
+      TrainOptions two = options().epochs(2);
+      try (Device device = Device.cpu(1, budget);
+          Trainer trainer = Trainer.create(device, encoder(din), model(din), two)) {
+        trainer.fit(Readers.inMemory(TRAIN), Optional.of(Readers.inMemory(HELD)), report -> {});
+        double auc = trainer.evaluate(Readers.inMemory(HELD)).auc();
+        assertThat(auc).isEqualTo(Double.isNaN(expected) ? auc : expected);
+        expected = auc;
+      } catch (OutOfBudgetException e) {
+        break;
+      }
+    }
+    assertThat(expected).isPositive();
   }
 }

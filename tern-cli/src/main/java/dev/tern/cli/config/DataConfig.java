@@ -289,10 +289,27 @@ public record DataConfig(
 
   private static Optional<Sequence> sequence(Settings s, int i) {
     int length = s.get(DataKeys.SEQUENCE_LENGTH, i).intValue();
+    List<String> columns = s.get(DataKeys.SPARSE_COLUMNS, i);
+    boolean told =
+        !s.get(DataKeys.SEQUENCE_NAME, i).isEmpty()
+            || s.get(DataKeys.SEQUENCE_KEEP, i).equals("first");
+    if (length == 0 && told) {
+      throw new ConfigException(
+          "data.sparse.sequence: got a name or an end to keep without max_length for "
+              + String.join(", ", columns)
+              + ", expected how many values are kept; add it, as in sequence: {max_length: 50}");
+    }
     if (length == 0) {
       return Optional.empty();
     }
-    List<String> columns = s.get(DataKeys.SPARSE_COLUMNS, i);
+    boolean text = s.get(DataKeys.FORMAT).equals("csv");
+    if (text && s.get(DataKeys.SEPARATOR, i).isEmpty()) {
+      throw new ConfigException(
+          "data.sparse.sequence: got no separator for "
+              + String.join(", ", columns)
+              + ", whose fields hold several values, expected what stands between them; add it, as"
+              + " in separator: \"|\"");
+    }
     if (columns.isEmpty()) {
       throw new ConfigException(
           "data.sparse.sequence.max_length: got "

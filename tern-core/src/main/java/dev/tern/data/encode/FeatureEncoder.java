@@ -129,7 +129,7 @@ public final class FeatureEncoder {
    * encoding keep its scaling or buckets. A vocabulary begins with the values of this encoder's,
    * under their ids, and new values follow by descending count; what was left out as rare may enter
    * now. So an id of this encoder means the same value, and only columns that this encoder does not
-   * have begin anew.
+   * have begin anew. Sequences are not taken over; {@link #withSequences} names them.
    */
   public FeatureEncoder grown(
       DataReader training,
@@ -639,7 +639,8 @@ public final class FeatureEncoder {
         without[f] = new NumberFeature.Scale(scale.log1p(), 0, 1, scale.fill());
       }
     }
-    return EncoderJson.write(this, without, vocabularies, Optional.empty(), Optional.empty());
+    FeatureEncoder pooled = withSequences(Map.of());
+    return EncoderJson.write(pooled, without, vocabularies, Optional.empty(), Optional.empty());
   }
 
   /**
