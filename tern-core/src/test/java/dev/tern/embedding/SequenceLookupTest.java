@@ -135,7 +135,10 @@ final class SequenceLookupTest {
       Places places = Places.of(batch, t);
       Lookup lookup = new Lookup();
       plain.get(t).find(places.array(), places.ids.size(), lookup, insert);
-      plain.get(t).ragged(lookup, MemorySegment.ofAddress(alone).reinterpret(1L << 40));
+      plain
+          .get(t)
+          .ragged(
+              lookup, MemorySegment.ofAddress(alone).reinterpret(4L * WIDTH * places.ids.size()));
       for (int i = 0; i < places.all.size(); i++) {
         int[] place = places.all.get(i);
         if (place[0] >= 2) {
