@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.bench.rows.CriteoLike;
 import dev.tern.data.Batch;
 import dev.tern.data.readers.Readers;
 import dev.tern.model.ModelConfig;

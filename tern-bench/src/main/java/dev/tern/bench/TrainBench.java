@@ -1,6 +1,9 @@
 package dev.tern.bench;
 
 import com.sun.management.ThreadMXBean;
+import dev.tern.bench.rows.CriteoLike;
+import dev.tern.bench.rows.TaobaoLike;
+import dev.tern.bench.rows.TrainData;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.readers.Readers;

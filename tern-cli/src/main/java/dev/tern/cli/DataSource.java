@@ -9,7 +9,6 @@ import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Reading;
 import dev.tern.data.Schema;
-import dev.tern.data.Sequence;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
@@ -40,7 +39,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
@@ -212,24 +210,19 @@ final class DataSource {
   }
 
   private DataReader opened(List<Path> files) {
-    String more = files.size() == 1 ? "" : " and " + (files.size() - 1) + " more files in order";
-    return Readers.withEqualLengths(plain(files), columnsOfSequences(), files.getFirst() + more);
+    return Readers.withEqualLengths(plain(files), columnsOfSequences(), Scoring.name(files));
   }
 
   /** The columns of each sequence: of the model, or else as configured. */
   private List<List<String>> columnsOfSequences() {
-    if (model.isPresent()) {
-      Schema schema = model.get().rawSchema();
-      List<String> names = schema.slotNames();
-      return schema.sequences().values().stream()
-          .map(slots -> slots.stream().map(names::get).toList())
-          .toList();
+    if (model.isEmpty()) {
+      return config.columnsOfSequences();
     }
-    Map<String, List<String>> columns = new TreeMap<>();
-    sequences()
-        .forEach((column, sequence) ->
-            columns.computeIfAbsent(sequence.name(), _ -> new ArrayList<>()).add(column));
-    return List.copyOf(columns.values());
+    Schema schema = model.get().rawSchema();
+    List<String> names = schema.slotNames();
+    return schema.sequences().values().stream()
+        .map(slots -> slots.stream().map(names::get).toList())
+        .toList();
   }
 
   private DataReader plain(List<Path> files) {
@@ -384,34 +377,12 @@ final class DataSource {
     try {
       FeatureEncoder fitted =
           earlier.isPresent()
-              ? earlier.get().grown(training, numbers, ids, tables(), dictionary, progress)
-              : FeatureEncoder.fit(training, numbers, ids, tables(), dictionary, progress);
-      return fitted.withSequences(sequences());
+              ? earlier.get().grown(training, numbers, ids, config.tables(), dictionary, progress)
+              : FeatureEncoder.fit(training, numbers, ids, config.tables(), dictionary, progress);
+      return fitted.withSequences(config.sequences());
     } catch (IllegalArgumentException e) {
       throw new ConfigException("data.sparse: " + e.getMessage(), e);
     }
-  }
-
-  /** For each column that shares a table: the column whose table it uses. */
-  private Map<String, String> tables() {
-    Map<String, String> tables = new TreeMap<>();
-    for (DataConfig.Sparse group : config.sparse()) {
-      for (String column : group.table().isEmpty() ? List.<String>of() : group.columns()) {
-        tables.put(column, group.table());
-      }
-    }
-    return tables;
-  }
-
-  /** For each column that is part of a sequence: the sequence. */
-  private Map<String, Sequence> sequences() {
-    Map<String, Sequence> sequences = new TreeMap<>();
-    for (DataConfig.Sparse group : config.sparse()) {
-      group
-          .sequence()
-          .ifPresent(sequence -> group.columns().forEach(name -> sequences.put(name, sequence)));
-    }
-    return sequences;
   }
 
   private NumberEncoding numberEncoding(String column) {

@@ -148,6 +148,25 @@ public final class Batch implements AutoCloseable {
     return Levels.ofOffsets(Arrays.copyOf(offsets[slot], size + 1));
   }
 
+  /**
+   * The first of rows {@code [first, end)} in which two slots have different numbers of ids; -1
+   * where there is none.
+   */
+  public int firstUnequal(int slot, int other, int first, int end) {
+    int[] one = offsets[slot];
+    int[] two = offsets[other];
+    int row = first;
+    while (row < end && one[row + 1] - one[row] == two[row + 1] - two[row]) {
+      row++;
+    }
+    return row < end ? row : -1;
+  }
+
+  /** The number of ids that a row has in slot {@code slot}. */
+  public int idCount(int slot, int row) {
+    return offsets[slot][row + 1] - offsets[slot][row];
+  }
+
   /** The number of ids of slot {@code slot} in all rows. */
   public int idCount(int slot) {
     return offsets[slot][size];

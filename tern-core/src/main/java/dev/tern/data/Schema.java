@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * The columns of a data set: {@code L} labels, {@code F} dense numbers and {@code S} slots of
@@ -90,6 +91,41 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
   /** The names of the slots, in order. */
   public List<String> slotNames() {
     return names(slots);
+  }
+
+  /**
+   * The same columns, where slots use the tables of others.
+   *
+   * @param tables for a slot by name the slot whose table it uses; others keep theirs
+   * @throws IllegalArgumentException if a name is no slot's
+   */
+  public Schema withTables(Map<String, String> tables) {
+    requireSlots("table", tables.keySet());
+    return withSlots(slot -> slot.withTable(tables.getOrDefault(slot.name(), slot.table())));
+  }
+
+  /**
+   * The same columns with other sequences.
+   *
+   * @param of the sequence of each slot that is part of one, by the slot's name
+   * @throws IllegalArgumentException if a name is no slot's
+   */
+  public Schema withSequences(Map<String, Sequence> of) {
+    requireSlots("sequence", of.keySet());
+    return withSlots(slot -> slot.withSequence(Optional.ofNullable(of.get(slot.name()))));
+  }
+
+  private Schema withSlots(UnaryOperator<Slot> change) {
+    return new Schema(labels, dense, slots.stream().map(change).toList());
+  }
+
+  private void requireSlots(String what, Set<String> named) {
+    for (String slot : named) {
+      if (!slotNames().contains(slot)) {
+        throw new IllegalArgumentException(
+            "encoder: got a %s for slot %s, expected one of %s".formatted(what, slot, slotNames()));
+      }
+    }
   }
 
   /** For each sequence by name the slots that form it, by their numbers; in order. */

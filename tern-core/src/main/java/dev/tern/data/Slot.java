@@ -15,7 +15,7 @@ import java.util.Optional;
  *     multiplied; else all weights are 1
  * @param unsigned whether ids are numbers from 0 to 2<sup>64</sup> - 1; else from -2<sup>63</sup>
  * @param sequence the sequence that the slot is part of, for models that read sequences; others
- *     pool its ids as those of any slot
+ *     pool its ids as they pool any slot
  */
 public record Slot(
     String name,
@@ -70,7 +70,12 @@ public record Slot(
 
   /** This slot as a part of a sequence. */
   public Slot in(Sequence of) {
-    return new Slot(name, hotness, table, weighted, unsigned, Optional.of(of));
+    return withSequence(Optional.of(of));
+  }
+
+  /** This slot as a part of a sequence, or of none. */
+  Slot withSequence(Optional<Sequence> of) {
+    return new Slot(name, hotness, table, weighted, unsigned, of);
   }
 
   /** {@code id} in decimal. */

@@ -202,9 +202,7 @@ public final class BatchLookup implements AutoCloseable {
     for (int q = 0; q < places.sequences.size(); q++) {
       List<Integer> members = places.sequences.get(q);
       for (int m = 1; m < members.size(); m++) {
-        int[] one = of.offsets(members.getFirst());
-        int[] other = of.offsets(members.get(m));
-        if (!Arrays.equals(one, 0, of.size() + 1, other, 0, of.size() + 1)) {
+        if (of.firstUnequal(members.getFirst(), members.get(m), 0, of.size()) >= 0) {
           throw new IllegalArgumentException(
               "lookup: got different numbers of ids in slots %s of one sequence, expected the same in each row"
                   .formatted(members));
@@ -287,7 +285,7 @@ public final class BatchLookup implements AutoCloseable {
     long width = 4L * widths.getFirst();
     if (bytes % width != 0 || Math.abs(bytes / width) > Integer.MAX_VALUE / 2) {
       throw new IllegalArgumentException(
-          "lookup: got gradients of a sequence %d bytes behind those of pooled slots, expected a multiple of the %d of a vector; let them lie in one tensor"
+          "lookup: got gradients of a sequence %d bytes behind the gradients of pooled slots, expected a multiple of the %d of a vector; let them lie in one tensor"
               .formatted(bytes, width));
     }
     return Math.toIntExact(bytes / width) + places.place(slot);

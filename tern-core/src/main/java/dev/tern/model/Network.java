@@ -227,8 +227,8 @@ public final class Network implements AutoCloseable {
   }
 
   /**
-   * The model's logits: {@code [B]}, or {@code [B, K]} of {@code K} tasks. In scoring they are
-   * those of data with all negative rows, {@link Task#negativeRate}.
+   * The model's logits: {@code [B]}, or {@code [B, K]} of {@code K} tasks. In scoring they hold for
+   * data with all negative rows, {@link Task#negativeRate}.
    *
    * @throws IllegalArgumentException if the model gives another shape
    */

@@ -13,8 +13,8 @@ import java.util.Optional;
  * @param within name of another label: rows where that label is 1 count for this task, and others
  *     neither train it nor are evaluated; empty where all rows count. For example {@code buy}
  *     within {@code click} is a purchase after a click
- * @param positiveWeight factor of the losses of rows labelled 1, above 0. Probabilities then are
- *     those of rows in which there are so many times as many positives
+ * @param positiveWeight factor of the losses of rows labelled 1, above 0. Probabilities then hold
+ *     for rows in which there are so many times as many positives
  * @param negativeRate share of the rows labelled 0 that the training data have kept, above 0 to 1.
  *     Scores and evaluations are of data that have all of them: the logit is {@code
  *     log(negativeRate)} more than the trained one. For example, a probability of 0.5 where one of

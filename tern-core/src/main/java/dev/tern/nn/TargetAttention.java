@@ -19,8 +19,8 @@ import java.util.List;
  * is larger than with one. An empty sequence gives zeros. For example, factors 0.5 and 2 and the
  * elements (1, 0) and (0, 1) give (0.5, 2).
  *
- * <p>Elements may be wider than the target. The differences and products are then those of their
- * first columns.
+ * <p>Elements may be wider than the target. The differences and products are then of their first
+ * columns.
  */
 public final class TargetAttention {
   private final Variable weight;

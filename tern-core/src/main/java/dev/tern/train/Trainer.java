@@ -22,7 +22,6 @@ import dev.tern.model.Network;
 import dev.tern.model.Scorer;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.PlanSearch;
 import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import java.nio.file.Path;
@@ -53,9 +52,6 @@ import java.util.stream.Stream;
 public final class Trainer implements AutoCloseable {
   private static final int PREFETCHED = 3;
 
-  /** The least elements that a sequence has room for. */
-  private static final int LEAST_ROOM = 16;
-
   private final FeatureEncoder encoder;
   private final TrainOptions options;
   private final Network network;
@@ -64,12 +60,7 @@ public final class Trainer implements AutoCloseable {
   private final CheckpointWriter writer;
   private final Optional<RunCheckpoints> checkpoints;
 
-  /** The step for batches of one size; one at a time holds memory. */
-  /** Whether a schedule was searched for long. */
-  private boolean searched;
-
-  private Optional<TrainStep> trainStep = Optional.empty();
-
+  private final TrainSteps steps;
   private Optional<TrainingBatches> batches = Optional.empty();
   private Optional<Scorer> scorer = Optional.empty();
   private RunState state = RunState.START;
@@ -91,6 +82,7 @@ public final class Trainer implements AutoCloseable {
     optimizer = new DenseOptimizer(device, options, network.parameters());
     options.monitor().index(network.tasks().tasks()); // A task of this name is there.
     lookup = network.newLookup();
+    steps = new TrainSteps(network, optimizer, lookup, options);
     writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
@@ -316,7 +308,7 @@ public final class Trainer implements AutoCloseable {
   public StepResult step(Batch batch) {
     requireTrainable(batch);
     long start = System.nanoTime();
-    TrainStep step = stepOf(batch);
+    TrainStep step = steps.of(batch, this::closeScorer);
     long number = state.step() + 1;
     float rate = options.schedule().at(number);
     optimizer.prepare(number, rate);
@@ -366,49 +358,6 @@ public final class Trainer implements AutoCloseable {
     }
   }
 
-  private TrainStep stepOf(Batch batch) {
-    int rows = batch.size();
-    List<Integer> rooms =
-        network.sequences().isEmpty()
-            ? List.of()
-            : network.elements(batch).stream().map(Trainer::room).toList();
-    if (trainStep.isEmpty() || !trainStep.get().isFor(rows, rooms)) {
-      trainStep.ifPresent(TrainStep::close);
-      trainStep = Optional.empty();
-      // A batch of another size comes once an epoch, and sequences have other lengths each time: a
-      // long search pays once.
-      boolean search = rows == options.batch() && !searched;
-      searched |= search;
-      PlanSearch plans = search ? options.planSearch() : PlanSearch.QUICK;
-      trainStep = Optional.of(newStep(rows, rooms, plans));
-    }
-    return trainStep.get();
-  }
-
-  private TrainStep newStep(int rows, List<Integer> rooms, PlanSearch plans) {
-    try {
-      return new TrainStep(network, optimizer, lookup, rows, rooms, plans);
-    } catch (OutOfBudgetException e) {
-      if (network.sequences().isEmpty() || scorer.isEmpty()) {
-        throw e;
-      }
-      // An evaluation left plans for its lengths, which can be made again.
-      scorer.ifPresent(Scorer::close);
-      scorer = Optional.empty();
-      return new TrainStep(network, optimizer, lookup, rows, rooms, plans);
-    }
-  }
-
-  /**
-   * The elements that a sequence of so many has room for: few different numbers, so that a step
-   * serves many batches. From 128 elements on it is at most an eighth more. It depends on the batch
-   * alone, as the bits of gradients depend on it.
-   */
-  private static int room(int elements) {
-    int unit = Math.max(LEAST_ROOM, Integer.highestOneBit(elements) / 8);
-    return Math.max(1, Math.ceilDiv(elements, unit)) * unit;
-  }
-
   /**
    * Ends the epoch: the run stands at the beginning of the next one. A loop over {@link #batches}
    * does this by itself.
@@ -438,7 +387,7 @@ public final class Trainer implements AutoCloseable {
 
   /** The logits of the last step, of each row one a task; valid until the next. */
   float[] logits() {
-    return trainStep.orElseThrow().logits();
+    return steps.current().orElseThrow().logits();
   }
 
   /**
@@ -476,16 +425,20 @@ public final class Trainer implements AutoCloseable {
     return metrics.results();
   }
 
+  private void closeScorer() {
+    scorer.ifPresent(Scorer::close);
+    scorer = Optional.empty();
+  }
+
   /** A model of sequences is planned for their lengths, where the step may hold all memory. */
   private void score(Scorer scoring, Batch rows, float[] logits) {
     try {
       scoring.logits(rows, logits, 0);
     } catch (OutOfBudgetException e) {
-      if (network.sequences().isEmpty() || trainStep.isEmpty()) {
+      if (network.sequences().isEmpty() || steps.current().isEmpty()) {
         throw e;
       }
-      trainStep.ifPresent(TrainStep::close);
-      trainStep = Optional.empty();
+      steps.close();
       scoring.logits(rows, logits, 0);
     }
   }
@@ -570,7 +523,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Time of each part of a training step so far; empty before the first step. */
   public List<StepTime> times() {
-    return trainStep.map(TrainStep::times).orElse(List.of());
+    return steps.current().map(TrainStep::times).orElse(List.of());
   }
 
   /**
@@ -594,16 +547,18 @@ public final class Trainer implements AutoCloseable {
   }
 
   private TrainStep stepDone(String op) {
-    return trainStep.orElseThrow(() ->
-        new IllegalStateException(
-            op + ": got a run without a step, expected one; train on at least one batch"));
+    return steps
+        .current()
+        .orElseThrow(() ->
+            new IllegalStateException(
+                op + ": got a run without a step, expected one; train on at least one batch"));
   }
 
   @Override
   public void close() {
     closed = true;
-    trainStep.ifPresent(TrainStep::close);
-    scorer.ifPresent(Scorer::close);
+    steps.close();
+    closeScorer();
     lookup.close();
     optimizer.close();
     network.close();

@@ -8,8 +8,6 @@ import dev.tern.base.DType;
 import dev.tern.base.Shape;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Device;
-import dev.tern.tensor.Levels;
-import dev.tern.tensor.Ragged;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
@@ -121,7 +119,7 @@ final class LayerEquationsTest {
             vectors,
             p -> new FieldWeightedProducts(p, "l", S)::apply,
             v -> product(pairs(v.get("x")), v.get("l.weight"), 1)));
-    Shape withTargets = Shape.of(B + LENGTHS.length, W);
+    Shape withTargets = SequenceEquations.SHAPE;
     all.add(
         of(
             "target attention",
@@ -129,114 +127,32 @@ final class LayerEquationsTest {
             p -> {
               TargetAttention layer =
                   new TargetAttention(p, "l", 2, W, List.of(4, 2), Activation.PRELU);
-              return x -> layer.apply(elements(x), targets(x).slice(1, 0, 2), Pass.scoring());
+              return x ->
+                  layer.apply(
+                      SequenceEquations.elements(x),
+                      SequenceEquations.targets(x).slice(1, 0, 2),
+                      Pass.scoring());
             },
-            LayerEquationsTest::targetAttention));
+            SequenceEquations::targetAttention));
     all.add(
         of(
             "sequence attention of a query",
             withTargets,
             p -> {
               SequenceAttention layer = new SequenceAttention(p, "l", W, W);
-              return x -> layer.apply(whole(x), targets(x));
+              return x -> layer.apply(SequenceEquations.whole(x), SequenceEquations.targets(x));
             },
-            v -> sequenceAttention(v, true)));
+            v -> SequenceEquations.attention(v, true)));
     all.add(
         of(
             "sequence attention",
             withTargets,
             p -> {
               SequenceAttention layer = new SequenceAttention(p, "l", W, W);
-              return x -> layer.apply(elements(x), 4).values();
+              return x -> layer.apply(SequenceEquations.elements(x), 4).values();
             },
-            v -> sequenceAttention(v, false)));
+            v -> SequenceEquations.attention(v, false)));
     return all.stream();
-  }
-
-  /** Of the first {@code B} rows; one target each follows them. */
-  private static final int[] LENGTHS = {2, 0, 3};
-
-  /** As {@link #LENGTHS}, without an empty sequence. */
-  private static final int[] FILLED = {2, 1, 2};
-
-  private static Ragged elements(Tensor x) {
-    return Ragged.of(x.slice(0, 0, B), Levels.ofLengths(LENGTHS));
-  }
-
-  private static Ragged whole(Tensor x) {
-    return Ragged.of(x.slice(0, 0, B), Levels.ofLengths(FILLED));
-  }
-
-  private static Tensor targets(Tensor x) {
-    return x.slice(0, B, B + LENGTHS.length);
-  }
-
-  private static double[] row(double[] x, int row, int count) {
-    return Arrays.copyOfRange(x, row * W, row * W + count);
-  }
-
-  private static double[] linear(Map<String, double[]> v, String name, double[] x) {
-    double[] bias = v.get(name + ".bias");
-    double[] result = product(x, v.get(name + ".weight"), bias.length);
-    Arrays.setAll(result, i -> result[i] + bias[i]);
-    return result;
-  }
-
-  private static double[] joined(double[]... parts) {
-    return Arrays.stream(parts).flatMapToDouble(Arrays::stream).toArray();
-  }
-
-  private static double[] targetAttention(Map<String, double[]> v) {
-    double[] x = v.get("x");
-    double[] sums = new double[LENGTHS.length * W];
-    int element = 0;
-    for (int s = 0; s < LENGTHS.length; s++) {
-      double[] q = row(x, B + s, 2);
-      for (int t = 0; t < LENGTHS[s]; t++) {
-        double[] k = row(x, element++, W);
-        double[] input =
-            joined(
-                q,
-                k,
-                new double[] {q[0] - k[0], q[1] - k[1]},
-                new double[] {q[0] * k[0], q[1] * k[1]});
-        double[] first = prelu(linear(v, "l.0", input), v.get("l.0.activation.slope"));
-        double[] second = prelu(linear(v, "l.rest.0", first), v.get("l.rest.0.activation.slope"));
-        double factor = linear(v, "l.out", second)[0];
-        for (int j = 0; j < W; j++) {
-          sums[s * W + j] += factor * k[j];
-        }
-      }
-    }
-    return sums;
-  }
-
-  /** With heads of one number each. */
-  private static double[] sequenceAttention(Map<String, double[]> v, boolean queries) {
-    double[] x = v.get("x");
-    int[] lengths = queries ? FILLED : LENGTHS;
-    List<double[]> found = new ArrayList<>();
-    int begin = 0;
-    for (int s = 0; s < lengths.length; s++) {
-      for (int i = 0; i < (queries ? 1 : lengths[s]); i++) {
-        double[] q = linear(v, "l.queries", row(x, queries ? B + s : begin + i, W));
-        double[] sum = new double[W];
-        double[] weights = new double[W];
-        for (int t = begin; t < begin + lengths[s]; t++) {
-          double[] k = linear(v, "l.keys", row(x, t, W));
-          double[] value = linear(v, "l.values", row(x, t, W));
-          for (int h = 0; h < W; h++) {
-            double weight = Math.exp(q[h] * k[h]);
-            weights[h] += weight;
-            sum[h] += weight * value[h];
-          }
-        }
-        Arrays.setAll(sum, h -> sum[h] / weights[h]);
-        found.add(linear(v, "l.out", sum));
-      }
-      begin += lengths[s];
-    }
-    return joined(found.toArray(double[][]::new));
   }
 
   private static Case of(
@@ -256,7 +172,7 @@ final class LayerEquationsTest {
   }
 
   /** {@code [n, k]} by {@code [k, columns]}. */
-  private static double[] product(double[] a, double[] b, int columns) {
+  static double[] product(double[] a, double[] b, int columns) {
     int inner = b.length / columns;
     double[] result = new double[a.length / inner * columns];
     for (int i = 0; i < result.length; i++) {
@@ -301,7 +217,7 @@ final class LayerEquationsTest {
     return result;
   }
 
-  private static double[] prelu(double[] x, double[] slope) {
+  static double[] prelu(double[] x, double[] slope) {
     double[] result = new double[x.length];
     Arrays.setAll(result, i -> x[i] > 0 ? x[i] : slope[i % slope.length] * x[i]);
     return result;

@@ -1,6 +1,6 @@
 package dev.tern.bench.memory;
 
-import dev.tern.bench.CriteoLike;
+import dev.tern.bench.rows.CriteoLike;
 import dev.tern.data.Batch;
 import dev.tern.data.readers.Readers;
 import dev.tern.internal.memory.OutOfBudgetException;

@@ -8,6 +8,7 @@ import dev.tern.embedding.Lookup;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.tensor.Variable;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -19,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -29,7 +31,7 @@ import java.util.stream.IntStream;
 final class ParityFolder {
   private final Path folder;
   private final StringBuilder entries = new StringBuilder();
-  private final java.io.ByteArrayOutputStream data = new java.io.ByteArrayOutputStream();
+  private final ByteArrayOutputStream data = new ByteArrayOutputStream();
 
   ParityFolder(Path folder) {
     this.folder = folder;
@@ -106,7 +108,7 @@ final class ParityFolder {
           %s}}
         """
             .formatted(
-                model.type().name().toLowerCase(java.util.Locale.ROOT),
+                model.type().name().toLowerCase(Locale.ROOT),
                 model.embedding(),
                 model.heads(),
                 rate,

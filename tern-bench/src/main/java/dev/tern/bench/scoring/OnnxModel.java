@@ -1,6 +1,6 @@
 package dev.tern.bench.scoring;
 
-import dev.tern.bench.CriteoLike;
+import dev.tern.bench.rows.CriteoLike;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.tensor.Variable;

@@ -2,12 +2,12 @@ package dev.tern.bench.scoring;
 
 import com.sun.management.ThreadMXBean;
 import dev.tern.bench.Arguments;
-import dev.tern.bench.CriteoLike;
 import dev.tern.bench.Machine;
 import dev.tern.bench.Ratios;
 import dev.tern.bench.Result;
 import dev.tern.bench.Rounds;
 import dev.tern.bench.TrainBench;
+import dev.tern.bench.rows.CriteoLike;
 import dev.tern.data.Batch;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;

@@ -1,9 +1,9 @@
 package dev.tern.bench.tables;
 
 import dev.tern.bench.Arguments;
-import dev.tern.bench.CriteoLike;
 import dev.tern.bench.Result;
 import dev.tern.bench.TrainBench;
+import dev.tern.bench.rows.CriteoLike;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.readers.Readers;

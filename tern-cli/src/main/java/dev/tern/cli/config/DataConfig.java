@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
@@ -337,6 +338,37 @@ public record DataConfig(
       case "libsvm", "libffm" -> SparseColumn.Values.UNSIGNED;
       default -> SparseColumn.Values.SIGNED;
     };
+  }
+
+  /** For each column that shares a table: the column whose table it uses. */
+  public Map<String, String> tables() {
+    Map<String, String> tables = new TreeMap<>();
+    for (Sparse group : sparse) {
+      for (String column : group.table().isEmpty() ? List.<String>of() : group.columns()) {
+        tables.put(column, group.table());
+      }
+    }
+    return tables;
+  }
+
+  /** For each column that is part of a sequence: the sequence. */
+  public Map<String, Sequence> sequences() {
+    Map<String, Sequence> sequences = new TreeMap<>();
+    for (Sparse group : sparse) {
+      group
+          .sequence()
+          .ifPresent(sequence -> group.columns().forEach(name -> sequences.put(name, sequence)));
+    }
+    return sequences;
+  }
+
+  /** The columns of each sequence. */
+  public List<List<String>> columnsOfSequences() {
+    Map<String, List<String>> columns = new TreeMap<>();
+    sequences()
+        .forEach((column, sequence) ->
+            columns.computeIfAbsent(sequence.name(), _ -> new ArrayList<>()).add(column));
+    return List.copyOf(columns.values());
   }
 
   /** The group of a column of numbers: the group that names it, or the group of all others. */

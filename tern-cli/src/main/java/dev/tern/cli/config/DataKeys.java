@@ -223,7 +223,7 @@ final class DataKeys {
           "data.labels.positive_weight",
           new Kind.Real(1e-6, 1e6),
           1.0,
-          "Factor of the losses of rows labelled 1; scores are then those of data with so many"
+          "Factor of the losses of rows labelled 1; scores then hold for data with so many"
               + " times as many of them.");
   static final Key<Double> NEGATIVE_RATE =
       KEYS.key(

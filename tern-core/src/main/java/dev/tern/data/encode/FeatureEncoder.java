@@ -167,7 +167,7 @@ public final class FeatureEncoder {
       TextDictionary dictionary,
       LongConsumer progress,
       EncoderFit.Learned earlier) {
-    Schema raw = sharing(training.schema(), tables);
+    Schema raw = training.schema().withTables(tables);
     requireOneEach("dense columns", raw.denseDim(), dense.size());
     requireOneEach("slots", raw.slotCount(), slots.size());
     EncoderFit fit = new EncoderFit(raw, dense, slots, earlier);
@@ -192,21 +192,6 @@ public final class FeatureEncoder {
                 ? new NumberEncoding.Scaled(scale.log1p(), true, fill)
                 : dense.get(f))
         .toList();
-  }
-
-  private static Schema sharing(Schema schema, Map<String, String> tables) {
-    List<String> known = schema.slotNames();
-    for (String slot : tables.keySet()) {
-      if (!known.contains(slot)) {
-        throw new IllegalArgumentException(
-            "encoder: got a table for slot %s, expected one of %s".formatted(slot, known));
-      }
-    }
-    List<Slot> slots =
-        schema.slots().stream()
-            .map(slot -> slot.withTable(tables.getOrDefault(slot.name(), slot.table())))
-            .toList();
-    return new Schema(schema.labels(), schema.dense(), slots);
   }
 
   /** Checks that slots of one table turn equal values into equal ids. */
@@ -291,21 +276,7 @@ public final class FeatureEncoder {
    * @param of the sequence of each such slot, by the slot's name; others are no part of one
    */
   public FeatureEncoder withSequences(Map<String, Sequence> of) {
-    List<String> known = rawSchema.slotNames();
-    for (String slot : of.keySet()) {
-      if (!known.contains(slot)) {
-        throw new IllegalArgumentException(
-            "encoder: got a sequence for slot %s, expected one of %s".formatted(slot, known));
-      }
-    }
-    List<Slot> marked = new ArrayList<>();
-    for (Slot slot : rawSchema.slots()) {
-      Slot pooled =
-          new Slot(slot.name(), slot.hotness(), slot.table(), slot.weighted(), slot.unsigned());
-      marked.add(of.containsKey(slot.name()) ? pooled.in(of.get(slot.name())) : pooled);
-    }
-    Schema with = new Schema(rawSchema.labels(), rawSchema.dense(), marked);
-    return new FeatureEncoder(this, with, reading);
+    return new FeatureEncoder(this, rawSchema.withSequences(of), reading);
   }
 
   /**
@@ -479,13 +450,11 @@ public final class FeatureEncoder {
   }
 
   private static void requireHotness(Batch rows, int first, int end, int s, Slot slot) {
-    int[] offsets = rows.offsets(s);
     for (int row = first; row < end; row++) {
-      int count = offsets[row + 1] - offsets[row];
-      if (count > slot.hotness()) {
+      if (rows.idCount(s, row) > slot.hotness()) {
         throw new DataException(
             "slot %s: got %d ids in row %d of this batch, expected at most %d as in training"
-                .formatted(slot.name(), count, row + 1, slot.hotness()));
+                .formatted(slot.name(), rows.idCount(s, row), row + 1, slot.hotness()));
       }
     }
   }
@@ -543,10 +512,6 @@ public final class FeatureEncoder {
   }
 
   private void encodeSlot(Batch raw, int first, int slot, Batch encoded) {
-    if (schema.slots().get(slot).sequence().isPresent()) {
-      encodeSequence(raw, first, slot, encoded);
-      return;
-    }
     switch (slots.get(slot)) {
       case IdEncoding.Verbatim _ -> SlotCopy.ids(raw, first, slot, false, encoded);
       case IdEncoding.Vocabulary _ -> {
@@ -565,26 +530,6 @@ public final class FeatureEncoder {
           ids[i] = SplitMix64.bounded(ids[i], buckets);
         }
         SlotCopy.setMissing(raw, first, slot, SplitMix64.bounded(TextHash.EMPTY, buckets), encoded);
-      }
-    }
-  }
-
-  /** A row without ids has an empty sequence, where another slot would have a missing value. */
-  private void encodeSequence(Batch raw, int first, int slot, Batch encoded) {
-    Sequence sequence = schema.slots().get(slot).sequence().orElseThrow();
-    int count = SequenceCopy.ids(raw, first, slot, sequence, encoded);
-    long[] ids = encoded.ids(slot);
-    switch (slots.get(slot)) {
-      case IdEncoding.Verbatim _ -> {}
-      case IdEncoding.Vocabulary _ -> {
-        for (int i = 0; i < count; i++) {
-          ids[i] = vocabularies[slot].indexOf(ids[i]);
-        }
-      }
-      case IdEncoding.Hashed(_, long buckets) -> {
-        for (int i = 0; i < count; i++) {
-          ids[i] = SplitMix64.bounded(ids[i], buckets);
-        }
       }
     }
   }

@@ -39,23 +39,19 @@ final class SequenceCopy {
       List<Slot> slots, List<List<Integer>> sequences, Batch raw, int first, int end) {
     for (int q = 0; q < sequences.size(); q++) {
       List<Integer> members = sequences.get(q);
-      int[] expected = raw.offsets(members.getFirst());
+      int one = members.getFirst();
       for (int m = 1; m < members.size(); m++) {
         int slot = members.get(m);
-        int[] offsets = raw.offsets(slot);
-        for (int row = first; row < end; row++) {
-          int got = offsets[row + 1] - offsets[row];
-          int wanted = expected[row + 1] - expected[row];
-          if (got != wanted) {
-            throw new DataException(
-                "slot %s: got %d ids in row %d of this batch, expected %d as in slot %s, which is in the same sequence; mend the data, or give the slot a sequence of its own"
-                    .formatted(
-                        slots.get(slot).name(),
-                        got,
-                        row + 1,
-                        wanted,
-                        slots.get(members.getFirst()).name()));
-          }
+        int row = raw.firstUnequal(slot, one, first, end);
+        if (row >= 0) {
+          throw new DataException(
+              "slot %s: got %d ids in row %d of this batch, expected %d as in slot %s, which is in the same sequence; mend the data, or give the slot a sequence of its own"
+                  .formatted(
+                      slots.get(slot).name(),
+                      raw.idCount(slot, row),
+                      row + 1,
+                      raw.idCount(one, row),
+                      slots.get(one).name()));
         }
       }
     }

@@ -1,7 +1,9 @@
 package dev.tern.data.encode;
 
 import dev.tern.data.Batch;
+import dev.tern.data.Sequence;
 import java.util.Arrays;
+import java.util.Optional;
 
 /** Copies one slot of rows, from row {@code first} of {@code raw} on, as many as are encoded. */
 final class SlotCopy {
@@ -11,6 +13,10 @@ final class SlotCopy {
    * Copies ids and offsets. With {@code fill}, a row without an id in a one-hot slot gets a place.
    */
   static int ids(Batch raw, int first, int slot, boolean fill, Batch encoded) {
+    Optional<Sequence> sequence = sequence(slot, encoded);
+    if (sequence.isPresent()) {
+      return SequenceCopy.ids(raw, first, slot, sequence.get(), encoded);
+    }
     int rows = encoded.size();
     int[] in = raw.offsets(slot);
     int start = in[first];
@@ -56,8 +62,18 @@ final class SlotCopy {
     }
   }
 
-  /** Sets the ids of the rows that had none and got a place. */
+  private static Optional<Sequence> sequence(int slot, Batch encoded) {
+    return encoded.schema().slots().get(slot).sequence();
+  }
+
+  /**
+   * Sets the ids of the rows that had none and got a place. A row without ids has an empty
+   * sequence: no place.
+   */
   static void setMissing(Batch raw, int first, int slot, long missing, Batch encoded) {
+    if (sequence(slot, encoded).isPresent()) {
+      return;
+    }
     int rows = encoded.size();
     int[] in = raw.offsets(slot);
     int[] out = encoded.offsets(slot);

@@ -36,23 +36,19 @@ final class EqualLengthsReader extends DerivedReader {
 
   private void check(Batch batch) {
     for (List<Integer> slots : groups) {
-      int[] expected = batch.offsets(slots.getFirst());
+      int one = slots.getFirst();
       for (int slot : slots.subList(1, slots.size())) {
-        int[] offsets = batch.offsets(slot);
-        for (int row = 0; row < batch.size(); row++) {
-          int got = offsets[row + 1] - offsets[row];
-          int wanted = expected[row + 1] - expected[row];
-          if (got != wanted) {
-            throw new DataException(
-                "%s: row %d: got %d values of %s and %d of %s, which are one sequence, expected equally many; mend the row, or give the columns sequences of their own"
-                    .formatted(
-                        name,
-                        rows + row + 1,
-                        got,
-                        schema().slots().get(slot).name(),
-                        wanted,
-                        schema().slots().get(slots.getFirst()).name()));
-          }
+        int row = batch.firstUnequal(slot, one, 0, batch.size());
+        if (row >= 0) {
+          throw new DataException(
+              "%s: row %d: got %d values of %s and %d of %s, which are one sequence, expected equally many; mend the row, or give the columns sequences of their own"
+                  .formatted(
+                      name,
+                      rows + row + 1,
+                      batch.idCount(slot, row),
+                      schema().slots().get(slot).name(),
+                      batch.idCount(one, row),
+                      schema().slots().get(one).name()));
         }
       }
     }

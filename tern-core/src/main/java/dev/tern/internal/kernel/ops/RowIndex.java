@@ -31,8 +31,8 @@ public record RowIndex(String op, long address, DType type, int rows, boolean ga
   }
 
   /**
-   * Zeros rows {@code [from, to)} of {@code out}, then adds those of {@code count} rows of {@code
-   * values} that belong there, in order.
+   * Zeros rows {@code [from, to)} of {@code out}, then adds the rows that belong there of {@code
+   * count} rows of {@code values}, in order.
    */
   public void scatterAdd(long values, long out, int count, int width, int from, int to) {
     long bytes = 4L * width;

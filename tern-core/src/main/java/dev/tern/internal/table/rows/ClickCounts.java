@@ -40,7 +40,7 @@ public final class ClickCounts {
    * Adds the positions of one bag of each sample.
    *
    * @param offsets where bags begin and end
-   * @param first the bag of the first sample; those of the others follow
+   * @param first the bag of the first sample; the bags of the others follow
    * @param labels 0 or 1; the label of sample {@code b} lies at {@code b * stride}
    */
   public void add(int[] offsets, int first, float[] labels, int samples, int stride) {

@@ -1,4 +1,4 @@
-package dev.tern.bench;
+package dev.tern.bench.rows;
 
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
@@ -42,7 +42,7 @@ public final class CriteoLike implements TrainData {
   }
 
   /** As {@link #CriteoLike(Path, long, long)}, with {@code labels} labels a row. */
-  CriteoLike(Path listing, long rowsTotal, long seed, int labels) {
+  public CriteoLike(Path listing, long rowsTotal, long seed, int labels) {
     draws = new Draws(seed);
     sizes = sizes(listing, rowsTotal);
     List<String> dense = new ArrayList<>();

@@ -1,4 +1,4 @@
-package dev.tern.bench;
+package dev.tern.bench.rows;
 
 /** The numbers that {@code peers/train.py} draws; see the head of that script for the formulas. */
 record Draws(long seed) {

@@ -1,4 +1,4 @@
-package dev.tern.bench;
+package dev.tern.bench.rows;
 
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;

@@ -1,4 +1,4 @@
-package dev.tern.bench;
+package dev.tern.bench.rows;
 
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
@@ -18,7 +18,7 @@ import java.util.Map;
  * Users, items, categories and a history of items with their categories, as {@code peers/train.py}
  * draws them for models of sequences.
  */
-final class TaobaoLike implements TrainData {
+public final class TaobaoLike implements TrainData {
   private static final int LABEL_STREAM = 31;
   private static final int LENGTH_STREAM = 33;
   private static final double LABEL_RATE = 0.25;
@@ -50,7 +50,7 @@ final class TaobaoLike implements TrainData {
    * @param longest elements of a history
    * @param full whether each row has so many; else from 0 to {@code longest}, all equally often
    */
-  TaobaoLike(long rowsTotal, int longest, boolean full, long seed) {
+  public TaobaoLike(long rowsTotal, int longest, boolean full, long seed) {
     long users = (long) (USERS * rowsTotal);
     long items = (long) (ITEMS * rowsTotal);
     sizes = new long[] {users, items, rowsTotal - users - items};
