@@ -50,6 +50,9 @@ final class DataSource {
   private final Optional<FeatureEncoder> model;
   private final SkippedRecords skipped;
 
+  /** The columns that are read; all where it is empty. */
+  private final Set<String> only;
+
   /**
    * Readers of {@code config}, which says what becomes of bad records.
    *
@@ -65,7 +68,8 @@ final class DataSource {
         config.mostBad().isPresent() ? ReadPolicy.STRICT.withFaults(skipped) : ReadPolicy.STRICT,
         dictionary,
         Optional.empty(),
-        skipped);
+        skipped,
+        Set.of());
   }
 
   /**
@@ -75,7 +79,7 @@ final class DataSource {
    * @param dictionary what is told every text read
    */
   DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
-    this(config, policy, dictionary, Optional.empty(), new SkippedRecords(0));
+    this(config, policy, dictionary, Optional.empty(), new SkippedRecords(0), Set.of());
   }
 
   private DataSource(
@@ -83,9 +87,11 @@ final class DataSource {
       ReadPolicy policy,
       TextDictionary dictionary,
       Optional<FeatureEncoder> model,
-      SkippedRecords skipped) {
+      SkippedRecords skipped,
+      Set<String> only) {
     this.config = config;
     this.skipped = skipped;
+    this.only = only;
     this.policy = policy.withThreads(config.threads());
     this.dictionary = dictionary;
     this.model = model;
@@ -105,7 +111,7 @@ final class DataSource {
   DataSource watched(LongRows rows) {
     return config.format().equals("csv")
         ? new DataSource(
-            config, policy.withFaults(rows.over(policy.faults())), dictionary, model, skipped)
+            config, policy.withFaults(rows.over(policy.faults())), dictionary, model, skipped, only)
         : this;
   }
 
@@ -180,16 +186,16 @@ final class DataSource {
   /** The raw rows of {@code paths}, which may hold patterns. */
   DataReader open(List<Path> paths) {
     DataReader rows = opened(filesOf(paths));
-    return model.isPresent() ? labelled(rows, model.get()) : rows;
+    return model.isPresent() ? labelled(whole(rows), model.get()) : rows;
   }
 
   /** As {@link #open}, with the texts of the columns that {@code kept} names for each row. */
   DataReader open(List<Path> paths, KeptTexts kept) {
     List<Path> files = filesOf(paths);
     return switch (config.format()) {
-      case "csv" -> CsvReader.open(files, FileOptions.csv(config), columns(), policy, kept);
+      case "csv" -> whole(CsvReader.open(files, FileOptions.csv(config), columns(), policy, kept));
       case "parquet" ->
-          ParquetReader.open(files, FileOptions.parquet(config), columns(), policy, kept);
+          whole(ParquetReader.open(files, FileOptions.parquet(config), columns(), policy, kept));
       default ->
           throw new ConfigException(
               "--keep: got "
@@ -197,6 +203,11 @@ final class DataSource {
                   + " files, whose columns are no texts with names, expected csv or parquet; join"
                   + " the predictions in the order of the rows");
     };
+  }
+
+  /** {@code rows} with all columns of the model, where some were not read. */
+  private DataReader whole(DataReader rows) {
+    return only.isEmpty() ? rows : Readers.withColumns(rows, model.orElseThrow().rawSchema());
   }
 
   /** The files to read of {@code paths}; of HugeCTR's Parquet, what describes them. */
@@ -221,7 +232,8 @@ final class DataSource {
     Schema schema = model.get().rawSchema();
     List<String> names = schema.slotNames();
     return schema.sequences().values().stream()
-        .map(slots -> slots.stream().map(names::get).toList())
+        .map(slots -> slots.stream().map(names::get).filter(this::isRead).toList())
+        .filter(columns -> !columns.isEmpty())
         .toList();
   }
 
@@ -457,20 +469,44 @@ final class DataSource {
 
   /** The same files read without labels, as for new rows. */
   DataSource withoutLabels() {
-    return new DataSource(config, policy.withoutLabels(), dictionary, model, skipped);
+    return new DataSource(config, policy.withoutLabels(), dictionary, model, skipped, only);
   }
 
   /** The same files read in one pass, so that files of lines may be pipes. */
   DataSource once() {
-    return new DataSource(config, policy.readOnce(), dictionary, model, skipped);
+    return new DataSource(config, policy.readOnce(), dictionary, model, skipped, only);
   }
 
   /** The same files read for a trained model; its columns are the default. */
   DataSource forModel(FeatureEncoder encoder) {
-    return new DataSource(config, policy, dictionary, Optional.of(encoder), skipped);
+    return new DataSource(config, policy, dictionary, Optional.of(encoder), skipped, only);
+  }
+
+  /**
+   * The same files for a trained model, of whose columns only {@code names} are read where files
+   * name them, as in CSV and Parquet; others are missing in each row.
+   */
+  DataSource forModel(FeatureEncoder encoder, Set<String> names) {
+    return new DataSource(config, policy, dictionary, Optional.of(encoder), skipped, names);
+  }
+
+  private boolean isRead(String column) {
+    return only.isEmpty() || only.contains(column);
   }
 
   private Columns columns() {
+    Columns all = allColumns();
+    return only.isEmpty()
+        ? all
+        : new Columns(
+            all.labels(),
+            all.positive(),
+            all.dense().stream().filter(this::isRead).toList(),
+            all.sparse().stream().filter(column -> isRead(column.name())).toList(),
+            all.missing());
+  }
+
+  private Columns allColumns() {
     if (!namesColumns() && model.isPresent()) {
       return columns(model.get());
     }

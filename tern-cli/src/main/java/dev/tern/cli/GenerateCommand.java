@@ -268,11 +268,14 @@ final class GenerateCommand implements Callable<Integer> {
     print.printf("%s: wrote %s rows", Format.path(part.file()), Format.whole(part.rows()));
     optima.forEach((label, optimum) ->
         print.printf(
-            "%s%s positive; best reachable AUC %s, log loss %s%s",
+            "%s%s positive; best reachable AUC %s, log loss %s%s%s",
             optima.size() == 1 ? ", " : "%n  %s: ".formatted(label),
             Format.fixed(optimum.positiveRate(), 4),
             Format.fixed(optimum.auc(), 4),
             Format.fixed(optimum.logLoss(), 4),
+            optimum.recallAt10().isPresent()
+                ? ", recall@10 " + Format.fixed(optimum.recallAt10().getAsDouble(), 4)
+                : "",
             judging));
     print.println();
     print.flush();

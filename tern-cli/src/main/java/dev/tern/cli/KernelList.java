@@ -9,6 +9,7 @@ import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
+import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -60,8 +61,7 @@ final class KernelList {
             .reportEvery(1);
     List<StepTime> before = new ArrayList<>();
     try (Device device = Device.cpu(threads, 4L << 30);
-        Trainer trainer =
-            Trainer.create(device, encoder, ModelConfig.of(type, 16, 400, 400, 400), options)) {
+        Trainer trainer = Trainer.create(device, encoder, model(type), options)) {
       long start = System.nanoTime();
       Progress.Listener listener =
           progress -> {
@@ -85,6 +85,13 @@ final class KernelList {
       }
       out.flush();
     }
+  }
+
+  private static ModelConfig model(ModelConfig.Type type) {
+    ModelConfig model = ModelConfig.of(type, 16, 400, 400, 400);
+    return type == ModelConfig.Type.TWOTOWER
+        ? ModelConfig.of(type, 16, 400, 400, 64).withMatching(Matching.of("C1", "C2", "C3", "I1"))
+        : model;
   }
 
   private static Schema schema(ModelConfig.Type type) {

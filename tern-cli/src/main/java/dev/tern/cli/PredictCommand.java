@@ -3,7 +3,6 @@ package dev.tern.cli;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
-import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.table.CheckpointChoice;
@@ -118,11 +117,7 @@ final class PredictCommand implements Callable<Integer> {
   }
 
   private Optional<KeptTexts> kept() {
-    try {
-      return keep.isEmpty() ? Optional.empty() : Optional.of(new KeptTexts(keep));
-    } catch (IllegalArgumentException e) {
-      throw new ConfigException("--keep: " + e.getMessage() + "; name each column once", e);
-    }
+    return keep.isEmpty() ? Optional.empty() : Optional.of(Retrieval.texts(keep));
   }
 
   private static DataSource source(DataConfig config, Predictor predictor) {

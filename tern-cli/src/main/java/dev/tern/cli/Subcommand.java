@@ -12,6 +12,7 @@ enum Subcommand {
   TRAIN,
   EVALUATE,
   PREDICT,
+  RETRIEVE,
   DATA,
   TABLE,
   PROFILE,
@@ -46,6 +47,7 @@ enum Subcommand {
       case TRAIN -> TrainCommand.class;
       case EVALUATE -> EvaluateCommand.class;
       case PREDICT -> PredictCommand.class;
+      case RETRIEVE -> RetrieveCommand.class;
       case DATA -> DataCommand.class;
       case TABLE -> TableCommand.class;
       case PROFILE -> ProfileCommand.class;

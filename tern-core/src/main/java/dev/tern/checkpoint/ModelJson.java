@@ -1,6 +1,7 @@
 package dev.tern.checkpoint;
 
 import dev.tern.internal.json.Json;
+import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
@@ -41,10 +42,31 @@ final class ModelJson {
     if (!config.interaction().attention().equals(ModelConfig.Interaction.ATTENTION)) {
       json.put("attention", sizes(config.interaction().attention()));
     }
+    if (!config.matching().equals(Matching.DEFAULT)) {
+      json.put("matching", matching(config.matching()));
+    }
     if (!config.towers().equals(Towers.DEFAULT)) {
       json.put("towers", towers(config.towers()));
     }
     return json;
+  }
+
+  private static Json matching(Matching matching) {
+    return Json.object()
+        .put(
+            "itemColumns",
+            new Json.Arr(matching.itemColumns().stream().<Json>map(Json.Str::new).toList()))
+        .put("temperature", matching.temperature())
+        .put("normalized", matching.normalized())
+        .put("corrected", matching.corrected());
+  }
+
+  private static Matching matching(Json.Obj json) {
+    return new Matching(
+        json.array("itemColumns").stream().map(name -> name.asText("itemColumns")).toList(),
+        (float) json.number("temperature"),
+        json.flag("normalized"),
+        json.flag("corrected"));
   }
 
   private static Json towers(Towers towers) {
@@ -112,7 +134,8 @@ final class ModelJson {
             json.has("pairs")
                 ? ModelConfig.Pairs.valueOf(json.text("pairs"))
                 : ModelConfig.Pairs.SLOTS,
-            json.has("attention") ? sizes(json, "attention") : ModelConfig.Interaction.ATTENTION),
+            json.has("attention") ? sizes(json, "attention") : ModelConfig.Interaction.ATTENTION,
+            json.has("matching") ? matching(json.object("matching")) : Matching.DEFAULT),
         json.has("towers") ? towers(json.object("towers")) : Towers.DEFAULT);
   }
 

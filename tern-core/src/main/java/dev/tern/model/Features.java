@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param within the pair sum of each slot, {@code [B, S]}, for a model that {@link
  *     Model#pairsWithin}
  * @param sequences by name, for a model that {@link Model#readsSequences}
+ * @param items the item of each row, in training, for a model with an {@link Model#itemSlot}
  * @param pass training or scoring, for layers that differ between them
  */
 public record Features(
@@ -25,11 +26,22 @@ public record Features(
     List<Tensor> parts,
     Optional<Tensor> within,
     Map<String, Ragged> sequences,
+    Optional<BatchItems> items,
     Pass pass) {
   /** Copies {@code parts} and {@code sequences}. */
   public Features {
     parts = List.copyOf(parts);
     sequences = Collections.unmodifiableMap(new LinkedHashMap<>(sequences)); // in their order
+  }
+
+  /** Features without what training knows of items. */
+  public Features(
+      Tensor dense,
+      List<Tensor> parts,
+      Optional<Tensor> within,
+      Map<String, Ragged> sequences,
+      Pass pass) {
+    this(dense, parts, within, sequences, Optional.empty(), pass);
   }
 
   /** Features without sequences. */

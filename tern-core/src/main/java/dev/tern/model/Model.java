@@ -4,6 +4,7 @@ import dev.tern.data.Schema;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A model as tensor expressions, from a batch's features to a logit for each row and task.
@@ -11,7 +12,8 @@ import java.util.List;
  * <p>{@link #logits} is called once for each batch size. It records the expressions that training
  * and scoring run with the values of every batch, so it must not depend on values. Gradients follow
  * from the expressions. Two things are not part of a model: {@link Network} holds the embedding
- * tables, and training adds the loss, for each task the mean binary cross entropy of its logits.
+ * tables, and training adds the loss, for each task the mean binary cross entropy of its logits. A
+ * model may add terms of its own.
  */
 public interface Model {
   /** Floats of one embedding row, {@code W}: every slot has a table of this width. */
@@ -42,6 +44,22 @@ public interface Model {
    * within slots. By default every slot is pooled.
    */
   default boolean readsSequences() {
+    return false;
+  }
+
+  /**
+   * The slot that names each row's item, for a model that learns it beside the items of the other
+   * rows: {@link Features#items} has what that takes. None by default.
+   */
+  default Optional<String> itemSlot() {
+    return Optional.empty();
+  }
+
+  /**
+   * Whether training minimizes what {@link #logits} adds by {@link dev.tern.nn.Pass#addLoss} alone,
+   * instead of that and the losses of the tasks. False by default.
+   */
+  default boolean hasOwnLoss() {
     return false;
   }
 

@@ -43,8 +43,10 @@ public record ModelConfig(
    * @param pairs FM and DEEPFM: what the factorization machine pairs; SLOTS in all others
    * @param attention DIN: hidden layers of the attention, one or more; BST: widths of the
    *     feed-forward layers, one block each
+   * @param matching TWOTOWER: its columns of items, and how they are matched
    */
-  public record Interaction(Cross cross, int heads, Pairs pairs, List<Integer> attention) {
+  public record Interaction(
+      Cross cross, int heads, Pairs pairs, List<Integer> attention, Matching matching) {
     /** The attention where none is named: hidden layers of DIN. */
     public static final List<Integer> ATTENTION = List.of(80, 40);
 
@@ -94,7 +96,8 @@ public record ModelConfig(
     DIN,
     BST,
     NEUMF,
-    GMF;
+    GMF,
+    TWOTOWER;
 
     /** Whether it may have several tasks. */
     public boolean hasTowers() {
@@ -134,7 +137,8 @@ public record ModelConfig(
         EnumSet.range(Type.WDL, Type.DLRM).contains(type)
             || type.hasTowers()
             || type.readsSequences()
-            || type == Type.NEUMF;
+            || type == Type.NEUMF
+            || type == Type.TWOTOWER;
     if (!chooses && (style.batchNorm() || style.activation() != Activation.RELU)) {
       throw new IllegalArgumentException(
           "model: got batch normalization or the activation %s for %s, whose layers are fixed; leave them out"
@@ -156,6 +160,8 @@ public record ModelConfig(
     attention.forEach(size -> require(size >= 1, "attention", size, "1 or more"));
     boolean attends = !type.readsSequences() || !attention.isEmpty();
     require(attends, "attention layers", 0, "one hidden layer or more");
+    boolean gives = type != Type.TWOTOWER || !hidden.isEmpty();
+    require(gives, "hidden layers", 0, "one or more; the last gives the vectors");
   }
 
   /** Whether models of a type have a factorization machine. */
@@ -176,6 +182,11 @@ public record ModelConfig(
   /** FM and DEEPFM: what the factorization machine pairs. */
   public Pairs pairs() {
     return interaction.pairs();
+  }
+
+  /** TWOTOWER: how users and items are matched. */
+  public Matching matching() {
+    return interaction.matching();
   }
 
   /** Whether a model of rows of {@code schema} pairs features within slots. */
@@ -207,7 +218,8 @@ public record ModelConfig(
             full,
             1,
             factors(type) ? Pairs.FEATURES : Pairs.SLOTS,
-            type == Type.BST ? Interaction.BLOCK : Interaction.ATTENTION),
+            type == Type.BST ? Interaction.BLOCK : Interaction.ATTENTION,
+            Matching.DEFAULT),
         Towers.DEFAULT);
   }
 
@@ -216,7 +228,7 @@ public record ModelConfig(
   }
 
   private ModelConfig with(Cross cross, int heads, Pairs pairs) {
-    return with(new Interaction(cross, heads, pairs, interaction.attention()));
+    return with(new Interaction(cross, heads, pairs, interaction.attention(), matching()));
   }
 
   private ModelConfig with(Interaction other) {
@@ -255,7 +267,12 @@ public record ModelConfig(
 
   /** The same model with other hidden layers in its attention. */
   public ModelConfig withAttention(Integer... widths) {
-    return with(new Interaction(cross(), heads(), pairs(), List.of(widths)));
+    return with(new Interaction(cross(), heads(), pairs(), List.of(widths), matching()));
+  }
+
+  /** The same model with other columns of items, or matched in another way. */
+  public ModelConfig withMatching(Matching other) {
+    return with(new Interaction(cross(), heads(), pairs(), interaction.attention(), other));
   }
 
   /** The same model with other pairs. */
@@ -306,6 +323,9 @@ public record ModelConfig(
       case NEUMF ->
           new MatrixFactorization(embedding, Optional.of(hidden), style, schema, parameters);
       case GMF -> new MatrixFactorization(embedding, Optional.empty(), style, schema, parameters);
+      case TWOTOWER ->
+          new TwoTower(
+              new TwoTower.Sizes(embedding, hidden, style, matching()), schema, parameters);
     };
   }
 }

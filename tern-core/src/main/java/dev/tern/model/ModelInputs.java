@@ -39,6 +39,11 @@ public final class ModelInputs implements AutoCloseable {
   private final List<MemorySegment> memory;
   private final int width;
 
+  /** In training, of a model with an item slot: the numbers and rates of the rows' items. */
+  private Optional<ItemInputs> items = Optional.empty();
+
+  private record ItemInputs(Variable numbers, Variable logRates) {}
+
   /**
    * Inputs of {@code batch} rows.
    *
@@ -101,6 +106,26 @@ public final class ModelInputs implements AutoCloseable {
 
   /** What the model takes, in expressions. */
   public Features features(Pass pass) {
+    return features(pass, Optional.empty());
+  }
+
+  /**
+   * What the model takes in training; {@link #countItems} fills what it knows of items.
+   *
+   * @param rewards {@link BatchItems#rewards}
+   */
+  public Features features(Pass pass, Tensor rewards) {
+    if (network.itemRates().isEmpty()) {
+      return features(pass);
+    }
+    Shape shape = rewards.shape();
+    Variable numbers = Variable.zeros(network.device(), "items.numbers", shape);
+    Variable rates = Variable.zeros(network.device(), "items.rates", shape);
+    items = Optional.of(new ItemInputs(numbers, rates));
+    return features(pass, Optional.of(new BatchItems(numbers.tensor(), rates.tensor(), rewards)));
+  }
+
+  private Features features(Pass pass, Optional<BatchItems> ofItems) {
     Map<String, Ragged> rows = new LinkedHashMap<>();
     sequences.forEach((name, variable) -> rows.put(name, variable.ragged()));
     return new Features(
@@ -108,6 +133,7 @@ public final class ModelInputs implements AutoCloseable {
         parts.stream().map(Variable::tensor).toList(),
         within.map(Variable::tensor),
         rows,
+        ofItems,
         pass);
   }
 
@@ -163,6 +189,15 @@ public final class ModelInputs implements AutoCloseable {
     Memory.copyIn(batch.dense(), 0, dense.memory().address(), numbers);
   }
 
+  /** Counts the items of {@code batch}, once for each batch trained on, if the model has any. */
+  public void countItems(Batch batch) {
+    if (items.isPresent()) {
+      long numbers = items.get().numbers().memory().address();
+      long rates = items.get().logRates().memory().address();
+      network.itemRates().orElseThrow().count(batch, numbers, rates);
+    }
+  }
+
   /**
    * Looks the rows of {@code batch} up.
    *
@@ -196,5 +231,9 @@ public final class ModelInputs implements AutoCloseable {
     parts.forEach(Variable::close);
     within.ifPresent(Variable::close);
     sequences.values().forEach(RaggedVariable::close);
+    items.ifPresent(each -> {
+      each.numbers().close();
+      each.logRates().close();
+    });
   }
 }

@@ -40,13 +40,16 @@ public final class Network implements AutoCloseable {
   /** The sequences that the model reads: their slots. */
   private final Map<String, List<Integer>> sequences;
 
+  private final Optional<ItemRates> itemRates;
+
   private Network(
       Device device,
       Model model,
       TaskLabels tasks,
       Schema schema,
       Parameters parameters,
-      SlotTables tables) {
+      SlotTables tables,
+      Optional<ItemRates> itemRates) {
     this.device = device;
     this.schema = schema;
     this.model = model;
@@ -54,6 +57,7 @@ public final class Network implements AutoCloseable {
     this.parameters = List.copyOf(parameters.all());
     variables = Stream.concat(this.parameters.stream(), parameters.statistics().stream()).toList();
     this.tables = tables;
+    this.itemRates = itemRates;
     sequences = model.readsSequences() ? schema.sequences() : Map.of();
   }
 
@@ -83,6 +87,8 @@ public final class Network implements AutoCloseable {
     TaskLabels tasks = TaskLabels.of(schema, factory.tasks(schema));
     Model model = factory.create(schema, parameters);
     requireSequences(model, schema);
+    Optional<ItemRates> rates =
+        model.itemSlot().map(slot -> ItemRates.of(parameters, schema, slot));
     TableOptions told = withFirstPart(model, options);
     List<String> names = schema.tables();
     requireNames(names, options);
@@ -103,7 +109,7 @@ public final class Network implements AutoCloseable {
     List<Integer> ofSlots =
         schema.slots().stream().map(slot -> names.indexOf(slot.table())).toList();
     SlotTables slots = new SlotTables(tables, ofSlots, options.combiner());
-    return new Network(device, model, tasks, schema, parameters, slots);
+    return new Network(device, model, tasks, schema, parameters, slots, rates);
   }
 
   private static void requireSequences(Model model, Schema schema) {
@@ -193,6 +199,11 @@ public final class Network implements AutoCloseable {
   /** Slots that are pooled, {@code S}. */
   int pooledSlots() {
     return schema.slotCount() - sequences.values().stream().mapToInt(List::size).sum();
+  }
+
+  /** What training knows of items, for a model with an {@link Model#itemSlot}. */
+  Optional<ItemRates> itemRates() {
+    return itemRates;
   }
 
   /** Memory for what the model reads of {@code batch} rows, without sequences. */

@@ -9,6 +9,7 @@ import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Computes logits of up to a fixed number of rows at a time, in memory of its own: of each row one
@@ -32,12 +33,20 @@ public final class Scorer implements AutoCloseable {
   private final int capacity;
   private final List<Variable> constants;
   private final BatchLookup lookup;
-  private final float[] logits;
+  private final Output output;
+  private final float[] results;
 
   /** The plans, the one used last at the end. */
   private final List<Planned> plans = new ArrayList<>();
 
-  /** Logits of rows whose sequences have some room. */
+  /** What is computed of rows: {@code width} numbers of each. */
+  private record Output(Function<Features, Tensor> values, int width) {
+    static Output logits(Network network) {
+      return new Output(network::logits, network.tasks().count());
+    }
+  }
+
+  /** The output for rows whose sequences have some room. */
   private record Planned(List<Integer> rooms, ModelInputs inputs, Computation computation) {
     /** Whether the elements fit, and not much room is left over. */
     boolean suits(List<Integer> elements) {
@@ -57,27 +66,38 @@ public final class Scorer implements AutoCloseable {
 
   /** Makes a scorer for {@code capacity} rows at a time, of a network that may be trained. */
   public Scorer(Network network, int capacity) {
-    this(network, capacity, List.of());
+    this(network, capacity, List.of(), Output.logits(network));
   }
 
   /** Makes a scorer of a network whose parameters never change, which is faster. */
   public static Scorer ofConstant(Network network, int capacity) {
-    return new Scorer(network, capacity, network.variables());
+    return new Scorer(network, capacity, network.variables(), Output.logits(network));
   }
 
-  private Scorer(Network network, int capacity, List<Variable> constants) {
+  /**
+   * Makes a scorer of something else that a model computes of rows, whose parameters never change.
+   *
+   * @param values from rows to {@code [capacity, width]}
+   */
+  public static Scorer ofConstant(
+      Network network, int capacity, Function<Features, Tensor> values, int width) {
+    return new Scorer(network, capacity, network.variables(), new Output(values, width));
+  }
+
+  private Scorer(Network network, int capacity, List<Variable> constants, Output output) {
     this.network = network;
     this.capacity = capacity;
     this.constants = constants;
+    this.output = output;
     lookup = network.newLookup();
-    logits = new float[capacity * network.tasks().count()];
+    results = new float[capacity * output.width()];
     plans.add(plan(network.sequences().keySet().stream().map(_ -> LEAST_ROOM).toList()));
   }
 
   private Planned plan(List<Integer> rooms) {
     ModelInputs inputs = network.newInputs(capacity, rooms);
     try {
-      Tensor scores = network.logits(inputs.features(Pass.scoring()));
+      Tensor scores = output.values.apply(inputs.features(Pass.scoring()));
       return new Planned(
           rooms, inputs, Computation.withConstants(network.device(), List.of(scores), constants));
     } catch (RuntimeException | Error e) {
@@ -93,7 +113,8 @@ public final class Scorer implements AutoCloseable {
 
   /**
    * Writes the logits of each row of {@code batch} (encoded, at most {@link #capacity} rows) to
-   * {@code target}, as if row {@code at} of it were the first of {@code batch}.
+   * {@code target}, as if row {@code at} of it were the first of {@code batch}. Of a scorer of
+   * something else it writes that.
    */
   public void logits(Batch batch, float[] target, int at) {
     int count = batch.size();
@@ -105,9 +126,9 @@ public final class Scorer implements AutoCloseable {
     plan.inputs.copyDense(batch);
     plan.inputs.find(lookup, batch, false);
     plan.computation.run();
-    plan.computation.copyOutput(0, logits, 0);
-    int tasks = network.tasks().count();
-    System.arraycopy(logits, 0, target, at * tasks, count * tasks);
+    plan.computation.copyOutput(0, results, 0);
+    int width = output.width();
+    System.arraycopy(results, 0, target, at * width, count * width);
   }
 
   private Planned planFor(List<Integer> elements) {

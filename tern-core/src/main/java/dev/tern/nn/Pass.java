@@ -15,6 +15,7 @@ import java.util.Optional;
 public final class Pass {
   private final Optional<Variable> seed;
   private final Map<Variable, Tensor> updates = new LinkedHashMap<>();
+  private final Map<String, Tensor> losses = new LinkedHashMap<>();
   private int streams;
 
   private Pass(Optional<Variable> seed) {
@@ -64,6 +65,30 @@ public final class Pass {
           "%s: got a second update in one pass, expected one; give each place that it is applied at a layer of its own"
               .formatted(statistic.name()));
     }
+  }
+
+  /**
+   * Adds a term to the loss that training minimizes, beside the losses of tasks: a regularizer, or
+   * what a model learns by the way. While scoring there is no loss, and nothing happens.
+   *
+   * @param name of the term, once in a pass
+   * @param loss a scalar, times its factor
+   */
+  public void addLoss(String name, Tensor loss) {
+    if (loss.shape().elements() != 1) {
+      throw new IllegalArgumentException(
+          "loss %s: got %s, expected a scalar; take the mean or the sum"
+              .formatted(name, loss.shape()));
+    }
+    if (isTraining() && losses.putIfAbsent(name, loss) != null) {
+      throw new IllegalArgumentException(
+          "loss %s: got a second one in one pass, expected distinct names".formatted(name));
+    }
+  }
+
+  /** The terms added to the loss so far, by name. */
+  public Map<String, Tensor> losses() {
+    return Collections.unmodifiableMap(losses);
   }
 
   /** The new values of all statistics updated so far. */

@@ -5,6 +5,7 @@ import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
+import dev.tern.model.Model;
 import dev.tern.model.ModelInputs;
 import dev.tern.model.Network;
 import dev.tern.model.Task;
@@ -77,18 +78,19 @@ final class TrainStep implements AutoCloseable {
       seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
       made.add(seed);
       Pass pass = Pass.training(seed);
-      Tensor logits = network.logits(inputs.features(pass));
-      labels = Variable.zeros(device, "labels", logits.shape());
+      int tasks = network.tasks().count();
+      Shape shape = tasks == 1 ? Shape.of(batch) : Shape.of(batch, tasks);
+      labels = Variable.zeros(device, "labels", shape);
       made.add(labels);
       shares =
           network.tasks().isPlain()
               ? Optional.empty()
-              : Optional.of(Variable.zeros(device, "shares", logits.shape()));
+              : Optional.of(Variable.zeros(device, "shares", shape));
       shares.ifPresent(made::add);
-      Tensor loss =
-          shares.isPresent()
-              ? logits.bceWithLogits(labels.tensor(), shares.get().tensor())
-              : logits.bceWithLogits(labels.tensor());
+      Tensor rewards =
+          shares.map(each -> labels.tensor().mul(each.tensor())).orElse(labels.tensor());
+      Tensor logits = network.logits(inputs.features(pass, rewards));
+      Tensor loss = loss(pass, logits);
       List<Tensor> wrt = new ArrayList<>(inputs.lookedUp());
       int vectors = wrt.size();
       network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
@@ -108,6 +110,23 @@ final class TrainStep implements AutoCloseable {
     this.logits = new float[batch * network.tasks().count()];
   }
 
+  /** The losses of the tasks and the terms that the model has added. */
+  private Tensor loss(Pass pass, Tensor logits) {
+    List<Tensor> terms = new ArrayList<>(pass.losses().values());
+    Model model = network.model();
+    if (!model.hasOwnLoss()) {
+      terms.addFirst(
+          shares.isPresent()
+              ? logits.bceWithLogits(labels.tensor(), shares.get().tensor())
+              : logits.bceWithLogits(labels.tensor()));
+    } else if (terms.isEmpty()) {
+      throw new IllegalArgumentException(
+          "%s: got no loss of its own, expected one; call addLoss of the features' pass, or let hasOwnLoss be false"
+              .formatted(model.getClass().getName()));
+    }
+    return terms.stream().reduce(Tensor::add).orElseThrow();
+  }
+
   /** Whether it is for batches of these sizes. */
   boolean isFor(int rows, List<Integer> ofSequences) {
     return batch == rows && rooms.equals(ofSequences);
@@ -123,6 +142,7 @@ final class TrainStep implements AutoCloseable {
     long start = System.nanoTime();
     copyLabels(batch);
     inputs.copyDense(batch);
+    inputs.countItems(batch);
     seed.setLong(noise);
     long copied = System.nanoTime();
     inputs.find(lookup, batch, true);

@@ -193,7 +193,7 @@ final class ModelsTest {
         case TRANSFORMER -> new PlainTransformer(this, HEADS).logit();
         case SHAREDBOTTOM -> tower(0, mlp("bottom", flat(0)));
         case MMOE -> tower(0, mixed(0));
-        case ESMM, DIN, BST, NEUMF, GMF ->
+        case ESMM, DIN, BST, NEUMF, GMF, TWOTOWER ->
             throw new IllegalArgumentException("tested on rows of their own");
       };
     }
@@ -240,7 +240,7 @@ final class ModelsTest {
   @EnumSource(
       value = ModelConfig.Type.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF"})
+      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF", "TWOTOWER"})
   void logitsFollowTheFormula(ModelConfig.Type type) {
     Random random = new Random(3);
     try (Device device = Device.cpu(1, 1L << 24)) {
@@ -267,13 +267,13 @@ final class ModelsTest {
   @EnumSource(
       value = ModelConfig.Type.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF"})
+      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF", "TWOTOWER"})
   void whatEachModelDoesWithTheFeaturesOfASlot(ModelConfig.Type type) {
     boolean pairs =
         switch (type) {
           case FM, DEEPFM -> true;
           case LR, WDL, DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER -> false;
-          case SHAREDBOTTOM, MMOE, ESMM, DIN, BST, NEUMF, GMF -> false;
+          case SHAREDBOTTOM, MMOE, ESMM, DIN, BST, NEUMF, GMF, TWOTOWER -> false;
         };
     Schema oneHot = new Schema(List.of("y"), List.of(), List.of(Slot.oneHot("u")));
     try (Device device = Device.cpu(1, 1L << 24)) {
@@ -432,7 +432,7 @@ final class ModelsTest {
   @EnumSource(
       value = ModelConfig.Type.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF"})
+      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF", "TWOTOWER"})
   void modelsWorkWithoutDenseNumbersOrWithoutSlots(ModelConfig.Type type) {
     List<Schema> schemas =
         List.of(

@@ -16,6 +16,7 @@ import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.runtime.DeviceAccess;
+import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
@@ -66,7 +67,11 @@ final class StepMemoryTest {
   }
 
   private static ModelConfig model(ModelConfig.Type type) {
-    return ModelConfig.of(type, 4, 16, 8).withDropout(0.1f).withBottom(8).withCrossLayers(2);
+    return ModelConfig.of(type, 4, 16, 8)
+        .withDropout(0.1f)
+        .withBottom(8)
+        .withCrossLayers(2)
+        .withMatching(Matching.of("ad", "price"));
   }
 
   private static List<Batch> encoded(FeatureEncoder encoder, int rows) {

@@ -49,7 +49,7 @@ final class TrainerTest {
   @EnumSource(
       value = ModelConfig.Type.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "NEUMF", "GMF"})
+      names = {"ESMM", "NEUMF", "GMF", "TWOTOWER"})
   void everyModelLearnsPlantedClicks(ModelConfig.Type type) {
     try (Device device = Device.cpu(2, 1L << 28);
         Trainer trainer =

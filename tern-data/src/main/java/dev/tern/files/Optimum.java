@@ -3,6 +3,7 @@ package dev.tern.files;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -15,8 +16,20 @@ import tools.jackson.databind.json.JsonMapper;
  * @param auc area under the ROC curve of true probabilities against drawn labels, ties counting
  *     half; NaN where all labels are equal
  * @param logLoss mean of -ln of the true probability of the drawn label
+ * @param recallAt10 where rows are of users and items: the share of rows with label 1 whose item is
+ *     among the 10 that are shown to the row's user, and then get the label, most often
  */
-public record Optimum(long rows, double positiveRate, double auc, double logLoss) {
+public record Optimum(
+    long rows, double positiveRate, double auc, double logLoss, OptionalDouble recallAt10) {
+  /** Without items to choose from. */
+  public Optimum(long rows, double positiveRate, double auc, double logLoss) {
+    this(rows, positiveRate, auc, logLoss, OptionalDouble.empty());
+  }
+
+  Optimum withRecallAt10(double share) {
+    return new Optimum(rows, positiveRate, auc, logLoss, OptionalDouble.of(share));
+  }
+
   /**
    * Exact, from the true probabilities of the rows, which are sorted in place: of those with label
    * 1 up to {@code positives}, then of the others.
@@ -48,7 +61,7 @@ public record Optimum(long rows, double positiveRate, double auc, double logLoss
   }
 
   /**
-   * The four as a JSON object; what is NaN is null. Of several labels an object by the label's
+   * The figures as a JSON object; what is NaN is null. Of several labels an object by the label's
    * name.
    */
   public static String toJson(Map<String, Optimum> byLabel) {
@@ -64,6 +77,7 @@ public record Optimum(long rows, double positiveRate, double auc, double logLoss
     object.put("positive_rate", orNull(positiveRate));
     object.put("auc", orNull(auc));
     object.put("log_loss", orNull(logLoss));
+    recallAt10.ifPresent(recall -> object.put("recall_at_10", orNull(recall)));
     return object;
   }
 

@@ -36,6 +36,9 @@ public final class TaobaoGenerator implements RowGenerator {
               Slot.ragged("item_history"),
               Slot.ragged("category_history")));
 
+  /** Items of a user among which a clicked one is looked for. */
+  private static final int BEST = 10;
+
   private final TaobaoTeacher teacher;
 
   private TaobaoGenerator(TaobaoTeacher teacher) {
@@ -100,6 +103,7 @@ public final class TaobaoGenerator implements RowGenerator {
     TaobaoTeacher.Row row = new TaobaoTeacher.Row();
     int positive = 0;
     int negative = probabilities.length;
+    int best = 0;
     for (long number = firstRow; number < firstRow + rows; number++) {
       teacher.draw(number, row);
       boolean click = teacher.clicks(number, row);
@@ -107,6 +111,7 @@ public final class TaobaoGenerator implements RowGenerator {
         double p = label == 0 ? row.clickRate : row.buyRate;
         if (label == 0 ? click : teacher.buys(number, row)) {
           probabilities[positive++] = p;
+          best += label == 0 && teacher.isAmongBest(row, BEST) ? 1 : 0;
         } else {
           probabilities[--negative] = p;
         }
@@ -118,6 +123,7 @@ public final class TaobaoGenerator implements RowGenerator {
     int counted = positive + probabilities.length - negative;
     System.arraycopy(
         probabilities, negative, probabilities, positive, probabilities.length - negative);
-    return Optimum.of(Arrays.copyOf(probabilities, counted), positive);
+    Optimum optimum = Optimum.of(Arrays.copyOf(probabilities, counted), positive);
+    return label == 0 ? optimum.withRecallAt10((double) best / positive) : optimum;
   }
 }

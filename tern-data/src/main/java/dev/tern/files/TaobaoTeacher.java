@@ -1,6 +1,7 @@
 package dev.tern.files;
 
 import dev.tern.base.SplitMix64;
+import java.util.Arrays;
 
 /**
  * What the rows of {@link TaobaoGenerator} are drawn from. Every draw is a hash of (seed, row,
@@ -47,6 +48,7 @@ final class TaobaoTeacher {
     int length;
     final long[] items = new long[MAX_LENGTH];
     final long[] categories = new long[MAX_LENGTH];
+    double taste;
     double clickRate;
     double buyRate;
   }
@@ -78,16 +80,59 @@ final class TaobaoTeacher {
         recent |= i >= row.length - RECENT;
       }
     }
-    double quality = normal(hash(2, row.item));
     row.price = 1 + uniform(hash(3, row.item));
-    row.clickRate =
-        sigmoid(
-            -2.6
-                + 0.5 * normal(hash(4, row.user))
-                + 0.7 * quality
-                + 1.5 * StrictMath.log1p(matches));
+    row.taste = -2.6 + 0.5 * normal(hash(4, row.user));
+    row.clickRate = clickRate(row, row.item, matches);
     double patience = normal(hash(5, row.user));
     row.buyRate = sigmoid(-0.8 - 0.8 * patience * (row.price - 1) + (recent ? 1.2 : 0));
+  }
+
+  private double clickRate(Row row, long item, int matches) {
+    double quality = normal(hash(2, item));
+    return sigmoid(row.taste + 0.7 * quality + 1.5 * StrictMath.log1p(matches));
+  }
+
+  /**
+   * Whether fewer than {@code most} items are shown to the row's user, and clicked, more often than
+   * the row's item.
+   */
+  boolean isAmongBest(Row row, int most) {
+    int[] matches = new int[categories];
+    for (int i = 0; i < row.length; i++) {
+      matches[(int) row.categories[i]]++;
+    }
+    double[] shown = shownRates(row.user);
+    int category = (int) row.category;
+    int rank = (int) (row.item % ((long) categories * perCategory) / categories);
+    double own = shown[category] * rankRate(rank) * clickRate(row, row.item, matches[category]);
+    int better = 0;
+    for (int c = 0; c < categories; c++) {
+      // The click's rate is at most 1, and ranks fall.
+      for (int r = 0; r < perCategory && shown[c] * rankRate(r) > own; r++) {
+        long item = generation(c + (long) categories * r, row.day);
+        better += shown[c] * rankRate(r) * clickRate(row, item, matches[c]) > own ? 1 : 0;
+        if (better == most) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /** How often an item of each category is shown to a user. */
+  private double[] shownRates(long user) {
+    double[] rates = new double[categories];
+    Arrays.fill(rates, 0.5 / categories);
+    for (int interest = 0; interest < INTERESTS; interest++) {
+      rates[(int) category(user, interest)] += 0.5 / INTERESTS;
+    }
+    return rates;
+  }
+
+  /** How often an item of a category is its one of this rank. */
+  private double rankRate(int rank) {
+    return StrictMath.cbrt((rank + 1.0) / perCategory)
+        - StrictMath.cbrt((double) rank / perCategory);
   }
 
   boolean clicks(long number, Row row) {
@@ -103,7 +148,11 @@ final class TaobaoTeacher {
     if (!own) {
       return SplitMix64.bounded(draw, categories);
     }
-    long interest = SplitMix64.bounded(draw, INTERESTS);
+    return category(user, SplitMix64.bounded(draw, INTERESTS));
+  }
+
+  /** The category of an interest of a user. */
+  private long category(long user, long interest) {
     return SplitMix64.bounded(hash(1, user * INTERESTS + interest), categories);
   }
 
@@ -113,7 +162,11 @@ final class TaobaoTeacher {
    */
   private long item(long category, int day, long draw) {
     double u = uniform(draw);
-    long place = category + (long) categories * (int) (perCategory * u * u * u);
+    return generation(category + (long) categories * (int) (perCategory * u * u * u), day);
+  }
+
+  /** The item that is at a place of the catalogue on a day. */
+  private long generation(long place, int day) {
     long generation = (day + SplitMix64.bounded(hash(6, place), LIFE)) / LIFE;
     return place + generation * categories * perCategory;
   }

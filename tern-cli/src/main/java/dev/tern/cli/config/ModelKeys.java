@@ -5,6 +5,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
+import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
@@ -35,10 +36,22 @@ final class ModelKeys {
     "esmm",
     "din",
     "bst",
-    "neumf"
+    "neumf",
+    "twotower"
   };
   private static final String[] NETWORKS = {
-    "wdl", "deepfm", "dcn", "dcnv2", "dlrm", "sharedbottom", "mmoe", "esmm", "din", "bst", "neumf"
+    "wdl",
+    "deepfm",
+    "dcn",
+    "dcnv2",
+    "dlrm",
+    "sharedbottom",
+    "mmoe",
+    "esmm",
+    "din",
+    "bst",
+    "neumf",
+    "twotower"
   };
 
   /** Models that may have several tasks. */
@@ -63,7 +76,8 @@ final class ModelKeys {
               "din",
               "bst",
               "neumf",
-              "gmf"),
+              "gmf",
+              "twotower"),
           "The model.");
   static final Key<Long> EMBEDDING =
       KEYS.key(
@@ -87,14 +101,15 @@ final class ModelKeys {
               "din",
               "bst",
               "neumf",
-              "gmf");
+              "gmf",
+              "twotower");
   static final Key<List<Integer>> HIDDEN =
       KEYS.key(
               "model.hidden",
               Kind.WIDTHS,
               List.of(400, 400, 400),
               "Widths of the hidden layers; in sharedbottom of those that tasks share, in mmoe of"
-                  + " each expert.")
+                  + " each expert, in twotower of each tower, whose last gives the vectors.")
           .when(
               MODEL,
               "wdl",
@@ -107,7 +122,33 @@ final class ModelKeys {
               "mmoe",
               "din",
               "bst",
-              "neumf");
+              "neumf",
+              "twotower");
+  static final Key<List<String>> ITEM_COLUMNS =
+      KEYS.key(
+              "model.item_columns",
+              new Kind.Columns(),
+              List.of(),
+              "Columns of the item; the first is the one of ids that names it. All others are the"
+                  + " user's.")
+          .when(MODEL, "twotower");
+  static final Key<Double> TEMPERATURE =
+      KEYS.key(
+              "model.temperature",
+              new Kind.Real(1e-4, 1e4),
+              0.05,
+              "Divisor of the product of the user's vector and the item's.")
+          .when(MODEL, "twotower");
+  static final Key<Boolean> NORMALIZED =
+      KEYS.key("model.normalized", new Kind.Flag(), true, "Whether these vectors have length 1.")
+          .when(MODEL, "twotower");
+  static final Key<Boolean> CORRECTED =
+      KEYS.key(
+              "model.corrected",
+              new Kind.Flag(),
+              true,
+              "Whether the loss allows for items that are negatives often, as they occur often.")
+          .when(MODEL, "twotower");
   static final Key<List<Integer>> TOWERS =
       KEYS.key(
               "model.towers",
@@ -281,7 +322,12 @@ final class ModelKeys {
                 s.get(CROSS_EXPERTS).intValue()),
             s.get(HEADS).intValue(),
             pairs(s, type),
-            type == ModelConfig.Type.BST ? s.get(FEED_FORWARD) : s.get(ATTENTION)),
+            type == ModelConfig.Type.BST ? s.get(FEED_FORWARD) : s.get(ATTENTION),
+            new Matching(
+                s.get(ITEM_COLUMNS),
+                s.get(TEMPERATURE).floatValue(),
+                s.get(NORMALIZED),
+                s.get(CORRECTED))),
         new Towers(
             tasks(s),
             type.hasTowers() ? s.get(TOWERS) : List.of(),
@@ -322,7 +368,8 @@ final class ModelKeys {
           DIN,
           BST,
           NEUMF,
-          GMF ->
+          GMF,
+          TWOTOWER ->
           ModelConfig.Pairs.SLOTS;
     };
   }

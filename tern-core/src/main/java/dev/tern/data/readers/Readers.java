@@ -84,6 +84,14 @@ public final class Readers {
     return OneLabel.of(source, label);
   }
 
+  /**
+   * Rows with the numbers and slots of {@code schema}, matched by name. Those that {@code source}
+   * lacks are missing in each row; others of it are left out. Labels stay.
+   */
+  public static DataReader withColumns(DataReader source, Schema schema) {
+    return AllColumns.of(source, schema);
+  }
+
   /** The rows of {@code source} that {@code filter} keeps. A skip reads them. */
   public static DataReader filtered(DataReader source, RowFilter filter) {
     return new FilteredReader(source, filter);

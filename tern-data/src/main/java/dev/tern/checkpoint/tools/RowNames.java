@@ -36,7 +36,7 @@ final class RowNames {
             switch (config.type()) {
               case LR, FM, WDL, DEEPFM -> true;
               case DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER -> false;
-              case SHAREDBOTTOM, MMOE, ESMM, DIN, BST, NEUMF, GMF -> false;
+              case SHAREDBOTTOM, MMOE, ESMM, DIN, BST, NEUMF, GMF, TWOTOWER -> false;
             })
         .orElse(false);
   }

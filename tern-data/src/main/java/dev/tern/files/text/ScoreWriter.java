@@ -102,6 +102,28 @@ public final class ScoreWriter implements AutoCloseable {
     }
   }
 
+  /**
+   * Writes a row: the texts that were kept of row {@code row}, then {@code more}, then the score.
+   */
+  public void write(KeptTexts kept, int row, List<String> more, float score) {
+    for (int c = 0; c < kept.columns().size(); c++) {
+      put(kept.bytes(), kept.start(row, c), kept.end(row, c), kept.isQuoted(row, c));
+      text.putByte(delimiter);
+    }
+    write(more, score);
+  }
+
+  /** Writes a row of {@code fields} and the score. */
+  public void write(List<String> fields, float score) {
+    for (String field : fields) {
+      byte[] bytes = field.getBytes(StandardCharsets.UTF_8);
+      put(bytes, 0, bytes.length, false);
+      text.putByte(delimiter);
+    }
+    text.putNumber(score);
+    out.endLine();
+  }
+
   /** Puts a text, in quotes where it needs them. */
   private void put(byte[] bytes, int from, int to, boolean quoted) {
     if (!quoted && isPlain(bytes, from, to)) {

@@ -1,0 +1,163 @@
+package dev.tern.model;
+
+import dev.tern.base.Shape;
+import dev.tern.base.SplitMix64;
+import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import dev.tern.internal.ir.Pointwise;
+import dev.tern.internal.memory.Memory;
+import dev.tern.internal.table.index.IdNumbers;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Variable;
+import java.util.Arrays;
+
+/**
+ * How many rows of a batch have an item, on average, as a stream of batches shows it (Yi et al.,
+ * RecSys 2019, algorithm 2): one over the mean gap, in batches, from one row with the item to the
+ * next. Two tables of {@value #BUCKETS} gaps each are found by hash; where other items share a
+ * bucket, its gap is too short, so the longer of both counts.
+ *
+ * <p>Beyond the paper: an item that {@code c} rows of a batch have closes {@code c} gaps of {@code
+ * gap / c}, so that rates above 1 are told apart, and the mean is over all gaps until there are
+ * {@value #MEMORY}. For example, 3 rows in batch 1 and 2 rows in batch 5 are 5 rows in 5 batches:
+ * 1. After that it moves, by 1 / {@value #MEMORY} of the difference for each row.
+ */
+final class ItemRates {
+  private static final int BUCKETS = 1 << 18;
+  private static final int HASHES = 2;
+  private static final int MEMORY = 50;
+
+  /** Stands for the item of rows without one; an id like any other, but hardly in use. */
+  private static final long NO_ITEM = 0x5A17_9C3E_D4B8_6F21L;
+
+  /** Whole numbers up to here are exact in floats. */
+  private static final int AROUND = 1 << 24;
+
+  /** For each hash the mean gaps, the batches seen last, and how many gaps the means are of. */
+  private final Variable table;
+
+  /** Batches so far: their number modulo {@link #AROUND}, and how often that began anew. */
+  private final Variable clock;
+
+  private final int slot;
+  private final String name;
+
+  /** The items of a batch. */
+  private final IdNumbers seen = new IdNumbers();
+
+  /** Of each distinct item its id, the rows that have it, and the logarithm of its rate. */
+  private long[] ids = new long[0];
+
+  private int[] counts = new int[0];
+  private float[] logRates = new float[0];
+
+  /**
+   * No batches yet.
+   *
+   * @param name of the slot whose ids name items
+   */
+  static ItemRates of(Parameters parameters, Schema schema, String name) {
+    int slot = schema.slotNames().indexOf(name);
+    if (slot < 0) {
+      throw new IllegalArgumentException(
+          "model: got %s as the column that names items, expected one of the columns of ids, %s"
+              .formatted(name, schema.slotNames()));
+    }
+    return new ItemRates(parameters, slot, name);
+  }
+
+  private ItemRates(Parameters parameters, int slot, String name) {
+    this.slot = slot;
+    this.name = name;
+    table = parameters.statistic("items.gaps", Shape.of(3 * HASHES, BUCKETS), 0);
+    clock = parameters.statistic("items.batches", Shape.of(2), 0);
+  }
+
+  /**
+   * Counts a batch: writes for each of its rows the number and the logarithm of the rate of its
+   * item, as {@link BatchItems} has them, to memory at these addresses.
+   *
+   * @throws IllegalArgumentException if a row has several items
+   */
+  void count(Batch batch, long numbersAt, long logRatesAt) {
+    int rows = batch.size();
+    if (ids.length < rows) {
+      ids = new long[rows];
+      counts = new int[rows];
+      logRates = new float[rows];
+    }
+    seen.clear();
+    Arrays.fill(counts, 0);
+    for (int row = 0; row < rows; row++) {
+      long id = item(batch, row);
+      int number = seen.of(id);
+      ids[number] = id;
+      counts[number]++;
+      Memory.setFloat(numbersAt + 4L * row, number);
+    }
+    float now = tick();
+    for (int number = 0; number < seen.size(); number++) {
+      logRates[number] = -Pointwise.log(gap(ids[number], counts[number], now));
+    }
+    for (int row = 0; row < rows; row++) {
+      float rate = logRates[(int) Memory.getFloat(numbersAt + 4L * row)];
+      Memory.setFloat(logRatesAt + 4L * row, rate);
+    }
+  }
+
+  /** The id of a row's item. */
+  private long item(Batch batch, int row) {
+    int[] offsets = batch.offsets(slot);
+    int at = offsets[row];
+    int count = offsets[row + 1] - at;
+    if (count > 1) {
+      throw new IllegalArgumentException(
+          "train: got %d values of %s in row %d of a batch, expected one, as they name the row's item; name a column with one value a row first in the item's columns"
+              .formatted(count, name, row));
+    }
+    return count == 0 ? NO_ITEM : batch.ids(slot)[at];
+  }
+
+  /** Counts the batch; returns its number modulo {@link #AROUND}. */
+  private float tick() {
+    long at = clock.memory().address();
+    float now = Memory.getFloat(at) + 1;
+    if (now == AROUND) {
+      now = 0;
+      Memory.setFloat(at + 4, Memory.getFloat(at + 4) + 1);
+    }
+    Memory.setFloat(at, now);
+    return now;
+  }
+
+  /** The mean gap, in batches, between rows with {@code item}, which {@code count} rows have. */
+  private float gap(long item, int count, float now) {
+    long hash = SplitMix64.mix(item);
+    float longest = 1f / AROUND;
+    for (int h = 0; h < HASHES; h++) {
+      int bucket = (int) (hash >>> (32 * h)) & (BUCKETS - 1);
+      longest = Math.max(longest, gap(h, bucket, count, now));
+    }
+    return longest;
+  }
+
+  private float gap(int hash, int bucket, int count, float now) {
+    long mean = table.memory().address() + 4L * (3L * hash * BUCKETS + bucket);
+    long seen = mean + 4L * BUCKETS;
+    long gaps = seen + 4L * BUCKETS;
+    float before = Memory.getFloat(gaps);
+    float passed = now - Memory.getFloat(seen);
+    if (before == 0) {
+      passed += AROUND * Memory.getFloat(clock.memory().address() + 4);
+    } else if (passed < 0) {
+      passed += AROUND;
+    }
+    float all = Math.min(before + count, MEMORY);
+    float share = count >= all ? 1 : count / all;
+    float longer = Memory.getFloat(mean) + share * (passed / count - Memory.getFloat(mean));
+    Memory.setFloat(mean, longer);
+    Memory.setFloat(seen, now);
+    Memory.setFloat(gaps, all);
+    return longer;
+  }
+}

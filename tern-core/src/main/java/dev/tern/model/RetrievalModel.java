@@ -1,0 +1,23 @@
+package dev.tern.model;
+
+import dev.tern.tensor.Tensor;
+import java.util.List;
+
+/**
+ * A model of pairs whose logit is the product of two vectors, one of which depends on the item
+ * alone. The items for a user can then be searched without the model: they are those with the
+ * largest products.
+ */
+public interface RetrievalModel extends Model {
+  /** The columns of the item; the first is the {@link #itemSlot}. */
+  List<String> itemColumns();
+
+  /** Numbers of a vector, {@code D}. */
+  int vectorWidth();
+
+  /** The vector of each row's user, {@code [B, D]}; it depends on no column of the item. */
+  Tensor users(Features x);
+
+  /** The vector of each row's item, {@code [B, D]}; it depends on columns of the item alone. */
+  Tensor items(Features x);
+}

@@ -1,0 +1,123 @@
+package dev.tern.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.tern.base.Shape;
+import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.nn.Parameters;
+import dev.tern.tensor.Device;
+import dev.tern.tensor.Variable;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Rates of items beside a plain count of the gaps between them. */
+final class ItemRatesTest {
+  private static final Schema SCHEMA =
+      new Schema(List.of("y"), List.of(), List.of(Slot.ragged("item")));
+
+  private static Batch batch(long... ids) {
+    Batch batch = new Batch(SCHEMA, ids.length);
+    for (long id : ids) {
+      batch.setLabel(0, 1);
+      batch.addId(0, id);
+      batch.endRow();
+    }
+    return batch;
+  }
+
+  /** Counts a batch; the rate of each row's item, and the numbers behind them. */
+  private static float[] count(Device device, ItemRates rates, Batch batch) {
+    int rows = batch.size();
+    try (Variable numbers = Variable.zeros(device, "numbers", Shape.of(rows));
+        Variable logs = Variable.zeros(device, "rates", Shape.of(rows))) {
+      rates.count(batch, numbers.memory().address(), logs.memory().address());
+      float[] result = new float[2 * rows];
+      for (int row = 0; row < rows; row++) {
+        result[row] = (float) Math.exp(logs.toArray()[row]);
+        result[rows + row] = numbers.toArray()[row];
+      }
+      return result;
+    }
+  }
+
+  @Test
+  void theRateIsRowsABatchAndEqualItemsHaveOneNumber() {
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      float[] first = count(device, rates, batch(5, 9, 5, 5));
+      assertThat(first).containsExactly(new float[] {3, 1, 3, 3, 0, 1, 0, 0}, within(1e-5f));
+      for (int i = 0; i < 3; i++) {
+        count(device, rates, batch(1, 2));
+      }
+      // Five rows in five batches, as the documentation has it; of 9 two in five.
+      float[] later = count(device, rates, batch(9, 5, 5, 7));
+      assertThat(later).containsExactly(new float[] {0.4f, 1, 1, 0.2f, 0, 1, 1, 2}, within(1e-5f));
+    }
+  }
+
+  @Test
+  void ratesOfARandomStreamAreThoseOfThePlainCount() {
+    record Plain(double gap, long seen, double gaps) {}
+    Random random = new Random(6);
+    Map<Long, Plain> plain = new HashMap<>();
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      for (long step = 1; step <= 400; step++) {
+        long[] ids = random.longs(64, 0, 1000).map(x -> x * x / 5000).toArray();
+        float[] got = count(device, rates, batch(ids));
+        Map<Long, Integer> counts = new HashMap<>();
+        for (long id : ids) {
+          counts.merge(id, 1, Integer::sum);
+        }
+        for (Map.Entry<Long, Integer> entry : counts.entrySet()) {
+          Plain before = plain.getOrDefault(entry.getKey(), new Plain(0, 0, 0));
+          double all = Math.min(50, before.gaps() + entry.getValue());
+          double share = Math.min(1, entry.getValue() / all);
+          double gap = (step - before.seen()) / (double) entry.getValue();
+          double mean = before.gap() + share * (gap - before.gap());
+          plain.put(entry.getKey(), new Plain(mean, step, all));
+        }
+        for (int row = 0; row < ids.length; row++) {
+          double expected = 1 / plain.get(ids[row]).gap();
+          assertThat((double) got[row]).isCloseTo(expected, within(1e-3 * expected));
+        }
+      }
+    }
+  }
+
+  @Test
+  void rowsWithoutAnItemShareANumberAndRowsWithTwoAreRefused() {
+    Batch some = new Batch(SCHEMA, 3);
+    for (int ids : new int[] {0, 1, 0}) {
+      some.setLabel(0, 0);
+      for (int i = 0; i < ids; i++) {
+        some.addId(0, 4);
+      }
+      some.endRow();
+    }
+    Batch twice = new Batch(SCHEMA, 1);
+    twice.setLabel(0, 0);
+    twice.addId(0, 4);
+    twice.addId(0, 5);
+    twice.endRow();
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      float[] got = count(device, rates, some);
+      assertThat(new float[] {got[3], got[4], got[5]}).containsExactly(0, 1, 0);
+      assertThatThrownBy(() -> count(device, rates, twice))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got 2 values of item in row 0 of a batch, expected one");
+      Parameters others = new Parameters(device, 1);
+      assertThatThrownBy(() -> ItemRates.of(others, SCHEMA, "ad"))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got ad as the column that names items, expected one of");
+    }
+  }
+}
