@@ -4,7 +4,7 @@
 Reads index.json and data.bin of a folder, trains by plain gradient descent (all rows of all tables are
 dense parameters) and prints the loss of each step before its update, as a JSON list. Parameters have the
 names that Tern gives them; a matrix is (inputs, outputs). The loss is the mean binary cross entropy on
-logits, of several labels the sum of their means.
+logits, of several labels the sum of their means; of two towers it is the softmax over the items of the batch.
 """
 
 import json
@@ -242,6 +242,39 @@ class Model:
     def gmf(self, e):
         return self.linear("out", e[:, 0] * e[:, 1]).squeeze(1)
 
+    # Two towers: a loss of their own.
+
+    def tower_vectors(self, name, of_items):
+        e, items = self.pooled(), self.index["items"]
+        slots = [s for s, slot in enumerate(self.slots) if (slot[0] in items) == of_items]
+        numbers = [n for n, number in enumerate(self.index["numbers"]) if (number in items) == of_items]
+        x = torch.cat([e[:, slots].flatten(1), self.dense[:, numbers]], 1)
+        return F.normalize(self.linear(name + ".out", self.mlp(name, x)), dim=1)
+
+    def item_rates(self, ids):
+        """Rows a batch with each row's item: one over the mean gap between them, until there are 50 the mean of
+        all, then moving."""
+        if self.number == 0:
+            self.gaps = {}
+        distinct, row, counts = torch.unique(ids, return_inverse=True, return_counts=True)
+        rates = []
+        for item, count in zip(distinct.tolist(), counts.tolist()):
+            mean, seen, gaps = self.gaps.get(item, (0.0, 0, 0))
+            gaps = min(gaps + count, 50)
+            mean += min(1.0, count / gaps) * ((self.number + 1 - seen) / count - mean)
+            self.gaps[item] = (mean, self.number + 1, gaps)
+            rates.append(1 / mean)
+        return torch.tensor(rates)[row]
+
+    def twotower_loss(self, labels):
+        users, items = self.tower_vectors("user", False), self.tower_vectors("item", True)
+        key = next(slot for slot in self.slots if slot[0] == self.index["items"][0])
+        ids = self.ids(key)[0]
+        scores = users @ items.T / self.index["temperature"] - torch.log(self.item_rates(ids))
+        same = (ids.unsqueeze(1) == ids.unsqueeze(0)) & ~torch.eye(self.rows, dtype=torch.bool)
+        chosen = torch.log_softmax(scores.masked_fill(same, -torch.inf), 1).diagonal()
+        return -(labels.squeeze(1) * chosen).sum() / labels.sum()
+
 
 def main():
     model = Model(sys.argv[1])
@@ -249,8 +282,11 @@ def main():
     for step in range(model.index["steps"]):
         model.begin(step)
         labels = model.arrays[f"batch.{step}.labels"]
-        logits = model.logits().reshape(labels.shape)
-        loss = F.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean(0).sum()
+        if model.kind == "twotower":
+            loss = model.twotower_loss(labels)
+        else:
+            logits = model.logits().reshape(labels.shape)
+            loss = F.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean(0).sum()
         losses.append(loss.item())
         names = list(model.weights)
         gradients = torch.autograd.grad(loss, [model.weights[name] for name in names], allow_unused=True)

@@ -29,6 +29,10 @@ e (B, S, D) are the looked-up vectors, w (B, S) the first-order weights (a width
   bst    tokens are the elements and, last, the target, with a learned vector (16) of their place, counted from
          the target: (B, T + 1, 48); one block with 3 heads, of which the target alone is computed: s = norm(x +
          attention(x)), norm(s + linear(leaky_relu(linear(s: 48 -> 64)))); then 256-128-1 on concat(e, target).
+  twotower  items are slots C1 to C8, named by C3; users the other 18 slots and x: each 256-128-64, the last layer
+         linear, then of length 1. Scores (B, B) are 20 times the products, less the logarithm of how often the
+         column's item occurs in a batch (streaming: one over the mean gap); an item is no negative of itself; the
+         loss is the softmax's, over rows labelled 1.
 
 Rows of din and bst: users, items and categories are 0.3, 0.69 and 0.01 of --rows-total; --longest elements in
 each row, or with --lengths any from 0 to --longest, padded and masked. Streams: user 0, item 1, category 2,
@@ -70,7 +74,7 @@ from torch import nn
 
 SLOTS, DIM, DENSE, ALPHA = 26, 16, 13, 1.05
 FLAT = SLOTS * DIM + DENSE
-MODELS = ("lr", "fm", "wdl", "deepfm", "dcnv2", "dlrm", "mmoe", "din", "bst")
+MODELS = ("lr", "fm", "wdl", "deepfm", "dcnv2", "dlrm", "mmoe", "din", "bst", "twotower")
 SEQUENCES = ("din", "bst")
 FIRST_ORDER = ("lr", "fm", "wdl", "deepfm")
 WAKING = 5  # steps before a repeat in turn that do not count: threads wake up, caches fill
@@ -314,7 +318,44 @@ class Bst(nn.Module):
         return self.deep(torch.cat([slots, token], 1)).squeeze(1)
 
 
+class TwoTower(nn.Module):
+    ITEMS, KEY = 8, 2
+
+    def __init__(self):
+        super().__init__()
+        self.item = nn.Sequential(hidden(self.ITEMS * DIM, 256, 128), nn.Linear(128, 64))
+        self.user = nn.Sequential(hidden((SLOTS - self.ITEMS) * DIM + DENSE, 256, 128), nn.Linear(128, 64))
+
+    def forward(self, e, x, label, keys, log_rates):
+        users = nn.functional.normalize(self.user(torch.cat([e[:, self.ITEMS :].flatten(1), x], 1)), dim=1)
+        items = nn.functional.normalize(self.item(e[:, : self.ITEMS].flatten(1)), dim=1)
+        scores = (20 * users) @ items.T - log_rates
+        own = scores.diagonal()
+        others = scores.masked_fill(keys.unsqueeze(1) == keys, -1e30)
+        losses = nn.functional.softplus(torch.logsumexp(others, 1) - own)
+        return (losses * label).sum() / label.sum()
+
+
+class Rates:
+    """The mean gap between rows with an item, in batches, for each row of the tables."""
+
+    def __init__(self, rows):
+        self.gap, self.seen, self.gaps = torch.zeros(rows), torch.zeros(rows), torch.zeros(rows)
+        self.now = 0
+
+    def log(self, keys):
+        self.now += 1
+        items, row, counts = torch.unique(keys, return_inverse=True, return_counts=True)
+        gaps = (self.gaps[items] + counts).clamp_(max=50)
+        gap = self.gap[items]
+        gap += (counts / gaps).clamp_(max=1) * ((self.now - self.seen[items]) / counts - gap)
+        self.gap[items], self.gaps[items], self.seen[items] = gap, gaps, float(self.now)
+        return -gap.log()[row]
+
+
 def dense_part(model, longest=0):
+    if model == "twotower":
+        return TwoTower()
     if model == "mmoe":
         return Mmoe()
     if model == "din":
@@ -345,6 +386,7 @@ def measure(options, model, kind, threads, sizes, batches):
     steppers = optimizers(kind, list(net.parameters()), list(lookup.parameters()))
     forward = torch.compile(net) if options.compile else net
     loss_of = nn.functional.binary_cross_entropy_with_logits
+    rates = Rates(sum(sizes)) if model == "twotower" else None
     losses = []
 
     def run(steps, first):
@@ -353,8 +395,12 @@ def measure(options, model, kind, threads, sizes, batches):
             for stepper in steppers:
                 stepper.zero_grad(set_to_none=True)
             e, w = lookup(ids)
-            logits = forward(e, w, x)
-            loss = loss_of(logits, label) if label.dim() == 1 else loss_of(logits, label, reduction="sum") / len(label)
+            if rates is not None:
+                keys = ids[:, TwoTower.KEY]
+                loss = forward(e, x, label, keys, rates.log(keys))
+            else:
+                logits = forward(e, w, x)
+                loss = loss_of(logits, label) if label.dim() == 1 else loss_of(logits, label, reduction="sum") / len(label)
             loss.backward()
             for stepper in steppers:
                 stepper.step()
@@ -414,8 +460,8 @@ def parse():
         for name in given:
             if name not in known:
                 parser.error(f"{flag}: got {name}, expected one of {', '.join(known)}")
-    if options.tables != "merged" and set(options.models) & set(SEQUENCES):
-        parser.error("--tables: expected merged for din and bst, which share rows")
+    if options.tables != "merged" and set(options.models) & {*SEQUENCES, "twotower"}:
+        parser.error("--tables: expected merged for din and bst, which share rows, and twotower")
     if options.rows_total < 1000:
         parser.error(f"--rows-total: got {options.rows_total}, expected at least 1000")
     if options.warmup < 1 or options.steps < 1 or options.repeats < 1:

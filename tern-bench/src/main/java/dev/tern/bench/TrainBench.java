@@ -9,6 +9,7 @@ import dev.tern.data.DataReader;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
+import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -118,11 +119,14 @@ public final class TrainBench {
       case "din" -> ModelConfig.of(ModelConfig.Type.DIN, 16, 200, 80).withAttention(80, 40);
       case "bst" ->
           ModelConfig.of(ModelConfig.Type.BST, 16, 256, 128).withAttention(64).withHeads(3);
+      case "twotower" ->
+          ModelConfig.of(ModelConfig.Type.TWOTOWER, 16, 256, 128, 64)
+              .withMatching(Matching.of("C3", "C1", "C2", "C4", "C5", "C6", "C7", "C8"));
       default ->
           throw new IllegalArgumentException(
               "--models: got "
                   + name
-                  + ", expected lr, fm, wdl, deepfm, dcnv2, dlrm, mmoe, din or bst");
+                  + ", expected lr, fm, wdl, deepfm, dcnv2, dlrm, mmoe, din, bst or twotower");
     };
   }
 
@@ -212,7 +216,7 @@ public final class TrainBench {
 
     @Override
     public void report(Progress progress) {
-      losses.add(progress.metrics().logLoss());
+      losses.add(progress.rows().loss());
       if (reports < 0) {
         if (progress.step() >= arguments.integer("--warmup") && System.nanoTime() >= warmUntil) {
           // All of them first: a repeat of one must not run beside the warm-up of another.

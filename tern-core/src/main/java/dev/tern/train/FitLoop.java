@@ -29,7 +29,7 @@ record FitLoop(
     RunState trained = trainer.state();
     for (Batch batch : batches) {
       StepResult result = trainer.step(batch);
-      reporter.trained(trainer.logits(), batch, result.nanos());
+      reporter.trained(trainer.logits(), batch, result);
       afterStep();
       trained = trainer.state();
       if (isDone()) {

@@ -29,8 +29,10 @@ public record Progress(
    *
    * @param split trained on or held out
    * @param columns in an evaluation, their missing and unknown values
+   * @param loss of rows trained on, what training minimizes: the mean of their steps' losses, each
+   *     before its update; NaN in an evaluation
    */
-  public record Rows(Split split, Optional<ColumnCounts> columns) {}
+  public record Rows(Split split, Optional<ColumnCounts> columns, double loss) {}
 
   /** Rows trained on or rows held out. */
   public enum Split {

@@ -19,6 +19,7 @@ final class Reporter {
   private long firstRow;
   private long rowsDone;
   private long rowsSince;
+  private double lossSince;
   private long memorySince;
   private long busySince;
   private long busyTotal;
@@ -43,16 +44,17 @@ final class Reporter {
     rowsDone = firstRow;
   }
 
-  /** Notes a batch that was trained on: its logits and the time that its step took. */
-  void trained(float[] logits, Batch batch, long nanos) {
+  /** Notes a batch that was trained on: its logits and its step. */
+  void trained(float[] logits, Batch batch, StepResult step) {
     int rows = batch.size();
     metrics.addLogits(logits, batch);
     long memory = network.device().memoryInUse();
     memorySince = rowsSince == 0 ? memory : Math.max(memorySince, memory);
     rowsDone += rows;
     rowsSince += rows;
-    busySince += nanos;
-    busyTotal += nanos;
+    lossSince += (double) step.loss() * rows;
+    busySince += step.nanos();
+    busyTotal += step.nanos();
   }
 
   /** Reports the rows trained on since the last report, if there are any. */
@@ -68,6 +70,7 @@ final class Reporter {
     waitedBefore = waitedNow;
     metrics.clear();
     rowsSince = 0;
+    lossSince = 0;
     busySince = 0;
   }
 
@@ -94,7 +97,9 @@ final class Reporter {
         state.step(),
         state.epochOfLastRow(),
         new Progress.Rows(
-            columns.isPresent() ? Progress.Split.EVAL : Progress.Split.TRAIN, columns),
+            columns.isPresent() ? Progress.Split.EVAL : Progress.Split.TRAIN,
+            columns,
+            columns.isPresent() ? Double.NaN : lossSince / rowsSince),
         results,
         timing,
         Math.max(memorySince, network.device().memoryInUse()),

@@ -11,6 +11,7 @@ import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
+import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -118,6 +119,7 @@ public final class ParityBench {
       case TRANSFORMER -> model.withHeads(2);
       case DIN -> model.withAttention(16, 8);
       case BST -> model.withAttention(20, 12).withHeads(3);
+      case TWOTOWER -> model.withMatching(Matching.of("item", "category", "n2"));
       default -> model;
     };
   }

@@ -103,6 +103,7 @@ final class ParityFolder {
     String index =
         """
         {"model": "%s", "embedding": %d, "heads": %d, "rate": %s, "steps": %d,
+         "numbers": [%s], "items": [%s], "temperature": %s,
          "slots": [%s],
          "arrays": {
           %s}}
@@ -113,6 +114,9 @@ final class ParityFolder {
                 model.heads(),
                 rate,
                 steps,
+                quoted(schema.dense()),
+                quoted(model.matching().itemColumns()),
+                model.matching().temperature(),
                 slots,
                 entries);
     try {
@@ -126,6 +130,10 @@ final class ParityFolder {
   private static String slot(Slot slot) {
     List<String> words =
         List.of(slot.name(), slot.table(), slot.sequence().isPresent() ? "sequence" : "pooled");
-    return words.stream().map(word -> '"' + word + '"').collect(Collectors.joining(", ", "[", "]"));
+    return "[" + quoted(words) + "]";
+  }
+
+  private static String quoted(List<String> words) {
+    return words.stream().map(word -> '"' + word + '"').collect(Collectors.joining(", "));
   }
 }
