@@ -103,7 +103,11 @@ final class EvaluateCommand implements Callable<Integer> {
         throw DataSource.withoutRows(data);
       }
       for (TaskMetrics.Result task : tasks) {
-        print(out, progress, task, tasks.size() > 1 ? task.task() + " " : "", config);
+        String name = tasks.size() > 1 ? task.task() + " " : "";
+        print(out, progress, task, name, config);
+        if (predictor.givesProbabilities()) {
+          printProbabilities(out, task.metrics(), name);
+        }
       }
       groups.ifPresent(scores -> scores.print(out, progress));
       line(out, "tables", Format.bytes(predictor.tableBytes()));
@@ -133,6 +137,9 @@ final class EvaluateCommand implements Callable<Integer> {
         out,
         name + "AUC in 95% of samples",
         Format.fixed(result.aucLow(), 4) + " to " + Format.fixed(result.aucHigh(), 4));
+  }
+
+  private static void printProbabilities(PrintWriter out, Metrics.Result result, String name) {
     line(out, name + "log loss", Format.fixed(result.logLoss(), 6));
     line(out, name + "normalized entropy", Format.fixed(result.normalizedEntropy(), 4));
     line(out, name + "calibration", Format.fixed(result.calibration(), 4));

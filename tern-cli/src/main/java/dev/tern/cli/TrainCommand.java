@@ -145,8 +145,9 @@ final class TrainCommand implements Callable<Integer> {
             out.println(
                 "best AUC "
                     + Format.fixed(best.auc(), 4)
-                    + ", log loss "
-                    + Format.fixed(best.loss(), 4)
+                    + (Double.isNaN(best.loss())
+                        ? ""
+                        : ", log loss " + Format.fixed(best.loss(), 4))
                     + " at step "
                     + Format.whole(best.step())
                     + by(config.train().options().monitor())));

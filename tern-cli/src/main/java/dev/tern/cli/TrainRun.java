@@ -346,9 +346,9 @@ final class TrainRun {
             report.step(),
             report.epoch(),
             evaluated ? MetricsLine.Split.EVAL : MetricsLine.Split.TRAIN,
-            report.metrics().logLoss(),
+            loss(report),
             report.metrics().auc(),
-            report.metrics().calibration(),
+            hasOwnLoss() ? Double.NaN : report.metrics().calibration(),
             report.pace().samplesPerSecond(),
             report.memoryBytes(),
             clock.seconds(),
@@ -357,7 +357,7 @@ final class TrainRun {
             report.tables(),
             report.columns().map(TrainRun::some).orElse(List.of())));
     String facts =
-        facts(report.tasks())
+        (hasOwnLoss() ? ownFacts(report) : facts(report.tasks()))
             + "  "
             + Format.rate(report.pace().samplesPerSecond())
             + " samples/s"
@@ -372,6 +372,21 @@ final class TrainRun {
     } else {
       progress.update(report.step(), facts);
     }
+  }
+
+  private boolean hasOwnLoss() {
+    return config.model().type().hasOwnLoss();
+  }
+
+  /** The log loss; of a model with another loss that one, which evaluations do not know. */
+  private double loss(dev.tern.train.Progress report) {
+    return hasOwnLoss() ? report.rows().loss() : report.metrics().logLoss();
+  }
+
+  private static String ownFacts(dev.tern.train.Progress report) {
+    String loss =
+        report.split() == Split.EVAL ? "" : "loss " + Format.fixed(report.rows().loss(), 4) + "  ";
+    return loss + "AUC " + Format.fixed(report.metrics().auc(), 4);
   }
 
   /** Loss and AUC; of several tasks with their names. */

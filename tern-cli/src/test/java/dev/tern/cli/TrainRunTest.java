@@ -11,6 +11,7 @@ import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
+import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
@@ -155,6 +156,10 @@ final class TrainRunTest {
             "model.type=mmoe",
             t -> t.model.towers().hidden(),
             List.of(9, 7)),
+        towers("model.item_columns", "C2,I1", m -> m.itemColumns(), List.of("C2", "I1")),
+        towers("model.temperature", "0.2", m -> m.temperature(), 0.2f),
+        towers("model.normalized", "false", m -> m.normalized(), false),
+        towers("model.corrected", "false", m -> m.corrected(), false),
         new Setting("model.experts", "5", "model.type=mmoe", t -> t.model.towers().experts(), 5),
         new Setting(
             "model.gates", "6", "model.type=mmoe", t -> t.model.towers().gate(), List.of(6)),
@@ -165,6 +170,13 @@ final class TrainRunTest {
         setting("model.batch_norm", "true", t -> t.model.style().batchNorm(), true),
         setting("model.combiner", "sqrtn", t -> t.options.tables().combiner(), Combiner.SQRTN),
         setting("model.table_storage", "bf16", t -> t.options.tables().storage(), DType.BF16));
+  }
+
+  private static Setting towers(
+      String key, String value, Function<Matching, Object> got, Object expected) {
+    String with = key.equals("model.item_columns") ? "" : " model.item_columns=C1";
+    return new Setting(
+        key, value, "model.type=twotower" + with, t -> got.apply(t.model.matching()), expected);
   }
 
   private static List<Setting> rows() {

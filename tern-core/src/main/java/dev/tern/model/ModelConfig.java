@@ -104,6 +104,11 @@ public record ModelConfig(
       return this == SHAREDBOTTOM || this == MMOE || this == ESMM;
     }
 
+    /** Whether it is trained by a loss of its own: {@link Model#hasOwnLoss}. */
+    public boolean hasOwnLoss() {
+      return this == TWOTOWER;
+    }
+
     /** Whether it reads sequences, and needs one. */
     public boolean readsSequences() {
       return this == DIN || this == BST;

@@ -98,6 +98,15 @@ public final class Predictor implements AutoCloseable {
     return network.tasks().tasks();
   }
 
+  /**
+   * Whether scores are probabilities. The scores of a model with a loss of its own ({@link
+   * Model#hasOwnLoss}), such as two towers, are its logits: they say which of two items suits a
+   * user better, not how likely it is.
+   */
+  public boolean givesProbabilities() {
+    return !network.model().hasOwnLoss();
+  }
+
   /** The columns of the rows to score. */
   public Schema schema() {
     return encoder.rawSchema();
@@ -107,12 +116,14 @@ public final class Predictor implements AutoCloseable {
    * The probability of label 1 for one row, given as values by column name. {@link
    * FeatureEncoder#addRow} says which values a column takes. A column left out is missing. NaN
    * where a number is so huge that the model overflows. Of several {@link #tasks} it is the first
-   * one's; {@link #scores} has all.
+   * one's; {@link #scores} has all. Where the model {@link #givesProbabilities no probabilities} it
+   * is the logit, here and below.
    */
   public float score(Map<String, ?> row) {
     Context context = contexts.take();
     try {
-      return Pointwise.sigmoid(context.logits(row)[0]);
+      float logit = context.logits(row)[0];
+      return givesProbabilities() ? Pointwise.sigmoid(logit) : logit;
     } finally {
       contexts.give(context);
     }
@@ -149,8 +160,8 @@ public final class Predictor implements AutoCloseable {
     return result;
   }
 
-  private static void toProbabilities(float[] logits, int count) {
-    for (int i = 0; i < count; i++) {
+  private void toProbabilities(float[] logits, int count) {
+    for (int i = 0; i < count && givesProbabilities(); i++) {
       logits[i] = Pointwise.sigmoid(logits[i]);
     }
   }

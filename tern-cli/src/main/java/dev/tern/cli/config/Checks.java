@@ -28,6 +28,7 @@ final class Checks {
     }
     experts(settings);
     tasks(settings);
+    towers(settings);
     tables(settings);
     unknown(settings);
     linearOptimizer(settings);
@@ -235,6 +236,36 @@ final class Checks {
                 + (pairs
                     ? "none, as esmm predicts both labels over all rows; remove it"
                     : "another of the labels " + Shown.list(labels) + "; name one of them"));
+      }
+    }
+  }
+
+  /** Two towers need columns of items, and give no probabilities. */
+  private static void towers(Settings s) {
+    if (!s.get(ModelKeys.MODEL).equals("twotower")) {
+      return;
+    }
+    if (s.get(ModelKeys.ITEM_COLUMNS).isEmpty()) {
+      throw new ConfigException(
+          s.where("model.type")
+              + ": model.item_columns: got no columns for twotower, expected those of the item;"
+              + " name them, the one with the item's id first, as in [item, category]");
+    }
+    String monitor = s.get(TrainKeys.MONITOR);
+    if (!monitor.equals("auc")) {
+      throw new ConfigException(
+          s.where(TrainKeys.MONITOR.path())
+              + ": train.monitor: got "
+              + monitor
+              + " for twotower, whose scores are no probabilities, expected auc; remove it");
+    }
+    for (Settings.Group group : s.all("data.labels")) {
+      if (group.get(DataKeys.NEGATIVE_RATE) != 1) {
+        throw new ConfigException(
+            group.where(DataKeys.NEGATIVE_RATE)
+                + ": data.labels.negative_rate: got "
+                + group.get(DataKeys.NEGATIVE_RATE)
+                + " for twotower, whose scores are no probabilities, expected none; remove it");
       }
     }
   }

@@ -98,16 +98,18 @@ public record Report(
             "Reachable AUC",
             Format.fixed(reachable.auc(), 4),
             top.map(line -> Format.fixed(reachable.auc() - line.auc(), 4) + " above").orElse("")));
-    tile(
-        out,
-        "Log loss",
-        top.map(line -> Format.fixed(line.loss(), 4)).orElse("–"),
-        best.map(r -> "reachable " + Format.fixed(r.loss(), 4)).orElse("nats per row"));
-    tile(
-        out,
-        "Calibration",
-        top.map(line -> Format.fixed(line.calibration(), 3)).orElse("–"),
-        "1 is ideal");
+    if (!config.model().type().hasOwnLoss()) {
+      tile(
+          out,
+          "Log loss",
+          top.map(line -> Format.fixed(line.loss(), 4)).orElse("–"),
+          best.map(r -> "reachable " + Format.fixed(r.loss(), 4)).orElse("nats per row"));
+      tile(
+          out,
+          "Calibration",
+          top.map(line -> Format.fixed(line.calibration(), 3)).orElse("–"),
+          "1 is ideal");
+    }
     tile(
         out,
         "Speed",
@@ -180,6 +182,10 @@ public record Report(
     return curves;
   }
 
+  private String lossName() {
+    return config.model().type().hasOwnLoss() ? "Loss" : "Log loss";
+  }
+
   private List<Chart> charts() {
     List<MetricsLine> train = of(Split.TRAIN);
     List<MetricsLine> eval = of(Split.EVAL);
@@ -193,7 +199,7 @@ public record Report(
     List<Chart.Series> aucCurves = new ArrayList<>(smoothed(points(train, MetricsLine::auc)));
     aucCurves.add(new Chart.Series("evaluation", "eval", true, points(eval, MetricsLine::auc)));
     return List.of(
-        new Chart("Log loss" + ofFirst(), "nats per row", 4, false, lossCurves, loss, marks),
+        new Chart(lossName() + ofFirst(), "nats per row", 4, false, lossCurves, loss, marks),
         new Chart("AUC" + ofFirst(), "area under the ROC curve", 4, false, aucCurves, auc, marks),
         new Chart(
             "Throughput",
