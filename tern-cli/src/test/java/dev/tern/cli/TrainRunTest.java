@@ -174,9 +174,8 @@ final class TrainRunTest {
 
   private static Setting towers(
       String key, String value, Function<Matching, Object> got, Object expected) {
-    String with = key.equals("model.item_columns") ? "" : " model.item_columns=C1";
-    return new Setting(
-        key, value, "model.type=twotower" + with, t -> got.apply(t.model.matching()), expected);
+    String type = "model.type=twotower model.item_columns=C1";
+    return new Setting(key, value, type, t -> got.apply(t.model.matching()), expected);
   }
 
   private static List<Setting> rows() {
