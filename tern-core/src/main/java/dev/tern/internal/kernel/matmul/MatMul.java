@@ -13,8 +13,9 @@ import java.util.Optional;
  * <p>Every element starts from 0, or from its old value when accumulating. It takes its {@code k}
  * terms in ascending order, each by one fused multiply-add. There are two exceptions. Where C has
  * one row or column and the terms lie side by side, they go to the 16 sums of {@link RowDots#dots}.
- * Where terms are many and C is small, they are summed in the pieces of {@link SplitProduct}. So
- * results depend neither on vectors and their length, nor on the number of threads.
+ * Where terms are many, C is small, and A or B is transposed, they are summed in the pieces of
+ * {@link SplitProduct}. So results depend neither on vectors and their length, nor on the number of
+ * threads; and where A and B have dense rows, a row of C depends on its row of A and on B alone.
  */
 public final class MatMul {
   /** The epilogue takes rows from workers if C has this many times their memory. */
@@ -74,7 +75,7 @@ public final class MatMul {
       OuterProduct product = new OuterProduct(spec);
       return (kernel, a, b, c) -> product.run(kernel, workers, a, b, c);
     }
-    if (spec.ldc() == n && SplitProduct.pays(m, n, k)) {
+    if (isSplit(spec)) {
       return new SplitProduct(spec, workers, scratch)::run;
     }
     BlockedProduct product = new BlockedProduct(spec, workers, epilogue, packedB);
@@ -107,7 +108,17 @@ public final class MatMul {
         : BlockedProduct.rowsBytes(n);
   }
 
-  /** Whether a product of these sizes, with a dense C, is a {@link BlockedProduct}. */
+  /**
+   * Whether the product is summed in pieces. One whose A and B have dense rows never is: rows of A
+   * are rows of a batch there, and what becomes of one must not depend on how many others there
+   * are.
+   */
+  private static boolean isSplit(ProductSpec spec) {
+    boolean isOfRows = spec.acs() == 1 && spec.bcs() == 1;
+    return !isOfRows && spec.ldc() == spec.n() && SplitProduct.pays(spec.m(), spec.n(), spec.k());
+  }
+
+  /** Whether each product of these sizes, with a dense C, is a {@link BlockedProduct}. */
   static boolean isBlocked(int m, int n, int k) {
     return m > 1 && n > 1 && k > 1 && !SplitProduct.pays(m, n, k);
   }
@@ -117,7 +128,7 @@ public final class MatMul {
    * parts of its own.
    */
   public static Optional<PackedOrder> packedOrder(ProductSpec spec) {
-    return isBlocked(spec.m(), spec.n(), spec.k())
+    return spec.m() > 1 && spec.n() > 1 && spec.k() > 1 && !isSplit(spec)
         ? Optional.of(alone(spec, 0).packedOrder())
         : Optional.empty();
   }

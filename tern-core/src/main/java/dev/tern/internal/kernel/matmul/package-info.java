@@ -7,7 +7,7 @@
  * <tr><td>many small products<td>{@link dev.tern.internal.kernel.matmul.BatchProduct}<td>as below
  * <tr><td>one row or one column<td>{@code VectorProduct}<td>{@code RowDots}, {@code BlockKernel}
  * <tr><td>one term<td>{@code OuterProduct}<td>{@code BlockKernel}
- * <tr><td>small, of many terms<td>{@code SplitProduct}<td>{@code BlockedProduct}, then sums
+ * <tr><td>small, of many terms, A or B transposed<td>{@code SplitProduct}<td>{@code BlockedProduct}, then sums
  * <tr><td>any other<td>{@code BlockedProduct}<td>{@code TileLoops}
  * </table>
  *

@@ -1,0 +1,271 @@
+package dev.tern.train;
+
+import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import dev.tern.data.Sequence;
+import dev.tern.data.Slot;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
+import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.UnknownRow;
+import dev.tern.model.ModelConfig;
+import dev.tern.model.Towers;
+import dev.tern.nn.Activation;
+import dev.tern.optim.Optimizer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * A model of a type with sizes, columns, encodings and options drawn at random, all that the type
+ * takes among them: numbers, slots of one value, of several and of weighted ones, sequences, and
+ * slots that share tables.
+ *
+ * @param schema of raw rows
+ * @param train rows that it trains on
+ * @param held other rows: half of their ids are unknown, slots and sequences are empty or long,
+ *     numbers are missing or huge
+ */
+public record DrawnRun(
+    Schema schema, FeatureEncoder encoder, ModelConfig model, Batch train, Batch held) {
+  private static final int TRAINED = 150;
+  private static final int HELD = 90;
+  private static final int KNOWN = 12;
+
+  /** A run of a type; the same for equal seeds. */
+  public static DrawnRun of(ModelConfig.Type type, long seed) {
+    Random random = new Random(31 * seed + type.name().hashCode());
+    Map<String, String> tables = new HashMap<>();
+    Map<String, Sequence> sequences = new HashMap<>();
+    List<Slot> slots = slots(type, random, tables, sequences);
+    Collections.shuffle(slots, random);
+    List<String> dense =
+        type == ModelConfig.Type.GMF ? List.of() : names("number", random.nextInt(4));
+    Schema schema = new Schema(labels(type, random), dense, slots);
+    Batch train = rows(schema, sequences, random, TRAINED, KNOWN);
+    FeatureEncoder encoder = encoder(train, tables, random).withSequences(sequences);
+    ModelConfig model = model(type, random);
+    return new DrawnRun(
+        schema, encoder, model, train, rows(schema, sequences, random, HELD, 2 * KNOWN));
+  }
+
+  private static List<String> labels(ModelConfig.Type type, Random random) {
+    boolean two = type == ModelConfig.Type.ESMM || type.hasTowers() && random.nextBoolean();
+    return two ? List.of("click", "buy") : List.of("click");
+  }
+
+  private static List<String> names(String name, int count) {
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      names.add(name + i);
+    }
+    return names;
+  }
+
+  private static List<Slot> slots(
+      ModelConfig.Type type,
+      Random random,
+      Map<String, String> tables,
+      Map<String, Sequence> sequences) {
+    boolean pair = type == ModelConfig.Type.NEUMF || type == ModelConfig.Type.GMF;
+    List<Slot> slots = new ArrayList<>();
+    slots.add(pair ? any("user", random) : Slot.oneHot("user"));
+    slots.add(pair ? any("item", random) : Slot.oneHot("item"));
+    if (pair) {
+      return slots;
+    }
+    for (String name : List.of("tags", "words")) {
+      if (random.nextBoolean()) {
+        slots.add(any(name, random));
+      }
+    }
+    if (random.nextBoolean()) {
+      slots.add(any("rival", random));
+      tables.put("rival", "item");
+    }
+    if (type.readsSequences() || random.nextBoolean()) {
+      addSequences(random, slots, tables, sequences);
+    }
+    return slots;
+  }
+
+  private static void addSequences(
+      Random random,
+      List<Slot> slots,
+      Map<String, String> tables,
+      Map<String, Sequence> sequences) {
+    Sequence seen = sequence("seen", random);
+    slots.add(Slot.ragged("seen_items"));
+    tables.put("seen_items", "item");
+    sequences.put("seen_items", seen);
+    if (random.nextBoolean()) {
+      slots.add(Slot.oneHot("kind"));
+      slots.add(Slot.ragged("seen_kinds"));
+      tables.put("seen_kinds", "kind");
+      sequences.put("seen_kinds", seen);
+    }
+    if (random.nextBoolean()) {
+      slots.add(Slot.ragged("bought_items"));
+      tables.put("bought_items", "item");
+      sequences.put("bought_items", sequence("bought", random));
+    }
+  }
+
+  private static Sequence sequence(String name, Random random) {
+    Sequence.Keep[] ends = Sequence.Keep.values();
+    return new Sequence(name, 1 + random.nextInt(6), ends[random.nextInt(ends.length)]);
+  }
+
+  private static Slot any(String name, Random random) {
+    return switch (random.nextInt(3)) {
+      case 0 -> Slot.oneHot(name);
+      case 1 -> Slot.ragged(name);
+      default -> Slot.weighted(name);
+    };
+  }
+
+  private static FeatureEncoder encoder(Batch train, Map<String, String> tables, Random random) {
+    List<NumberEncoding> dense =
+        train.schema().dense().stream()
+            .map(_ -> random.nextBoolean() ? NumberEncoding.none() : NumberEncoding.standardize())
+            .toList();
+    Map<String, IdEncoding> ofTables = new HashMap<>();
+    List<IdEncoding> slots = new ArrayList<>();
+    for (String slot : train.schema().slotNames()) {
+      String table = tables.getOrDefault(slot, slot);
+      slots.add(ofTables.computeIfAbsent(table, _ -> encoding(random)));
+    }
+    return FeatureEncoder.fit(
+        Readers.inMemory(train), dense, slots, tables, TextDictionary.none(), read -> {});
+  }
+
+  private static IdEncoding encoding(Random random) {
+    return switch (random.nextInt(3)) {
+      case 0 -> IdEncoding.verbatim();
+      case 1 -> new IdEncoding.Vocabulary(false, 1 + random.nextInt(2), 1 << 20);
+      default -> new IdEncoding.Hashed(false, 9);
+    };
+  }
+
+  private static ModelConfig model(ModelConfig.Type type, Random random) {
+    boolean attends = type == ModelConfig.Type.TRANSFORMER || type == ModelConfig.Type.BST;
+    int width = attends ? 2 * (1 + random.nextInt(4)) : 1 + random.nextInt(8);
+    Integer[] hidden = random.nextBoolean() ? new Integer[] {9} : new Integer[] {17, 6};
+    ModelConfig model =
+        ModelConfig.of(type, width, hidden)
+            .withDropout(random.nextBoolean() ? 0.1f : 0)
+            .withBottom(5)
+            .withCrossLayers(1 + random.nextInt(3))
+            .withHeads(attends ? 1 + random.nextInt(2) : 1)
+            .withAttention(random.nextBoolean() ? new Integer[] {7} : new Integer[] {12, 5});
+    if (type == ModelConfig.Type.DCNV2 && random.nextInt(3) > 0) {
+      model = model.withCross(1 + random.nextInt(3), random.nextInt(3));
+    }
+    if (type.hasTowers()) {
+      List<Integer> gate = random.nextBoolean() ? List.of() : List.of(4);
+      model = model.withTowers(new Towers(List.of(), List.of(6), 1 + random.nextInt(3), gate));
+    }
+    return takesActivation(model) ? activated(model, random) : model;
+  }
+
+  private static ModelConfig activated(ModelConfig model, Random random) {
+    Activation[] all = Activation.values();
+    return model.withActivation(all[random.nextInt(all.length)], random.nextBoolean());
+  }
+
+  private static boolean takesActivation(ModelConfig model) {
+    try {
+      model.withActivation(Activation.PRELU, true);
+      return true;
+    } catch (IllegalArgumentException _) {
+      return false;
+    }
+  }
+
+  /** Options of its training, in batches of 32. */
+  public TrainOptions options() {
+    Random random = new Random(schema.slotCount() + 7L * model.embedding());
+    Combiner combiner = Combiner.values()[random.nextInt(3)];
+    List<UnknownRow> unknown = List.of(UnknownRow.ZEROS, UnknownRow.INITIAL, UnknownRow.MEAN);
+    return TrainOptions.of(Optimizer.adam(0.05f))
+        .batch(32)
+        .epochs(2)
+        .shuffleRows(100)
+        .tables(t -> t.initRange(0.3f).combiner(combiner).unknown(unknown.get(random.nextInt(3))));
+  }
+
+  private static Batch rows(
+      Schema schema, Map<String, Sequence> sequences, Random random, int count, int ids) {
+    Batch rows = new Batch(schema, count);
+    boolean held = ids > KNOWN;
+    for (int row = 0; row < count; row++) {
+      boolean empty = held && row % 10 == 0;
+      int known = held && row % 10 == 1 ? -1 - random.nextInt(1000) : 0;
+      for (int f = 0; f < schema.denseDim(); f++) {
+        float huge = held && row % 29 == 7 ? 1e37f : 1;
+        rows.setDense(f, random.nextInt(6) == 0 ? Float.NaN : random.nextFloat(-2, 2) * huge);
+      }
+      Map<String, Integer> lengths = new HashMap<>();
+      for (int s = 0; s < schema.slotCount(); s++) {
+        Slot slot = schema.slots().get(s);
+        int most = slot.hotness() == 1 ? 1 : held && row % 7 == 0 ? 40 : 5;
+        int drawn = empty ? 0 : random.nextInt(most + 1);
+        int length =
+            sequences.containsKey(slot.name())
+                ? lengths.computeIfAbsent(sequences.get(slot.name()).name(), _ -> drawn)
+                : drawn;
+        int first = random.nextInt(ids);
+        for (int i = 0; i < Math.min(length, ids) && slot.weighted(); i++) {
+          // Maps have each id once.
+          long id = known - (first + i) % ids + KNOWN / 2;
+          rows.addId(s, id, random.nextFloat(-2, 3));
+        }
+        for (int i = 0; i < length && !slot.weighted(); i++) {
+          rows.addId(s, known - random.nextInt(ids) + KNOWN / 2);
+        }
+      }
+      boolean click = random.nextInt(3) > 0;
+      for (int label = 0; label < schema.labelDim(); label++) {
+        rows.setLabel(label, click && (label == 0 || random.nextBoolean()) ? 1 : 0);
+      }
+      rows.endRow();
+    }
+    return rows;
+  }
+
+  /** Row {@code row} of {@code rows} as values by column name. */
+  public static Map<String, Object> asMap(Batch rows, int row) {
+    Map<String, Object> columns = new HashMap<>();
+    Schema schema = rows.schema();
+    for (int f = 0; f < schema.denseDim(); f++) {
+      float number = rows.dense()[row * schema.denseDim() + f];
+      if (!Float.isNaN(number)) {
+        columns.put(schema.dense().get(f), number);
+      }
+    }
+    for (int s = 0; s < schema.slotCount(); s++) {
+      Slot slot = schema.slots().get(s);
+      List<Long> ids = new ArrayList<>();
+      Map<Long, Float> weights = new LinkedHashMap<>();
+      for (int i = rows.offsets(s)[row]; i < rows.offsets(s)[row + 1]; i++) {
+        ids.add(rows.ids(s)[i]);
+        weights.put(rows.ids(s)[i], slot.weighted() ? rows.weights(s)[i] : 1);
+      }
+      if (slot.weighted()) {
+        columns.put(slot.name(), weights);
+      } else if (slot.hotness() != 1) {
+        columns.put(slot.name(), ids);
+      } else if (!ids.isEmpty()) {
+        columns.put(slot.name(), ids.getFirst());
+      }
+    }
+    return columns;
+  }
+}
