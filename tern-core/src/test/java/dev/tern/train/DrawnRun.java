@@ -189,13 +189,13 @@ public record DrawnRun(
     }
   }
 
-  /** Options of its training, in batches of 32. */
+  /** Options of its training, in batches of 60. */
   public TrainOptions options() {
     Random random = new Random(schema.slotCount() + 7L * model.embedding());
     Combiner combiner = Combiner.values()[random.nextInt(3)];
     List<UnknownRow> unknown = List.of(UnknownRow.ZEROS, UnknownRow.INITIAL, UnknownRow.MEAN);
     return TrainOptions.of(Optimizer.adam(0.05f))
-        .batch(32)
+        .batch(60)
         .epochs(2)
         .shuffleRows(100)
         .tables(t -> t.initRange(0.3f).combiner(combiner).unknown(unknown.get(random.nextInt(3))));
