@@ -259,4 +259,107 @@ final class MetricsTest {
           .hasMessageContaining("expected 0 to 1");
     }
   }
+
+  private static Metrics.Result weighted(float[] logits, float[] labels, float[] weights) {
+    Metrics metrics = Metrics.ofSoftLabels();
+    metrics.addLogits(logits, labels, weights, logits.length);
+    return metrics.result();
+  }
+
+  @Test
+  void aWeightedRowCountsAsSoManyRows() {
+    SplittableRandom random = new SplittableRandom(8);
+    for (int values : new int[] {2, 5, 1000}) {
+      List<float[]> rows = new ArrayList<>();
+      Metrics repeated = new Metrics();
+      for (int i = 0; i < 200; i++) {
+        float logit = (random.nextInt(values) - values / 2) / 3f;
+        float label = random.nextInt(3) == 0 ? 1 : 0;
+        int times = random.nextInt(4);
+        rows.add(new float[] {logit, label, times});
+        for (int k = 0; k < times; k++) {
+          repeated.addLogits(new float[] {logit}, new float[] {label}, 1);
+        }
+      }
+      requireSameFigures(weighted(column(rows, 0), column(rows, 1), column(rows, 2)), repeated);
+    }
+  }
+
+  @Test
+  void aSoftLabelIsARowOfEachLabel() {
+    SplittableRandom random = new SplittableRandom(9);
+    List<float[]> rows = new ArrayList<>();
+    Metrics repeated = new Metrics();
+    for (int i = 0; i < 150; i++) {
+      float logit = (random.nextInt(20) - 10) / 3f;
+      int shown = 1 + random.nextInt(8);
+      int clicked = random.nextInt(shown + 1);
+      rows.add(new float[] {logit, (float) clicked / shown, shown});
+      for (int k = 0; k < shown; k++) {
+        repeated.addLogits(new float[] {logit}, new float[] {k < clicked ? 1 : 0}, 1);
+      }
+    }
+    requireSameFigures(weighted(column(rows, 0), column(rows, 1), column(rows, 2)), repeated);
+  }
+
+  private static float[] column(List<float[]> rows, int column) {
+    float[] values = new float[rows.size()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = rows.get(i)[column];
+    }
+    return values;
+  }
+
+  private static void requireSameFigures(Metrics.Result got, Metrics repeated) {
+    Metrics.Result expected = repeated.result();
+    assertThat(got.auc()).isCloseTo(expected.auc(), within(1e-6));
+    assertThat(got.logLoss()).isCloseTo(expected.logLoss(), within(1e-6));
+    assertThat(got.calibration()).isCloseTo(expected.calibration(), within(1e-6));
+    assertThat(got.positiveRate()).isCloseTo(expected.positiveRate(), within(1e-6));
+    assertThat(got.normalizedEntropy()).isCloseTo(expected.normalizedEntropy(), within(1e-6));
+    assertThat(got.aucDeviation()).isNaN();
+  }
+
+  @Test
+  void weightsOfOneGiveTheFiguresOfRowsWithoutToTheBit() {
+    float[] logits = {-3, -0.5f, 0, 0.25f, 0, 5};
+    float[] labels = {0, 1, 1, 0, 0, 1};
+    Metrics metrics = new Metrics();
+    metrics.addLogits(logits, labels, new float[] {1, 1, 1, 1, 1, 1}, 6);
+    assertThat(metrics.result()).isEqualTo(of(logits, labels));
+  }
+
+  @Test
+  void theFiguresOfKnownWeightedRows() {
+    // Pairs won: 2 x 1 of 2 x (1 + 3), and the half of 2 x 3.
+    float[] logits = {1, 0, 1, -4};
+    float inf = Float.POSITIVE_INFINITY;
+    Metrics.Result result = weighted(logits, new float[] {1, 0, 0, 1}, new float[] {2, 1, 3, 0});
+    assertThat(result.auc()).isCloseTo(5 / 8.0, within(1e-15));
+    assertThat(result.positiveRate()).isCloseTo(2 / 6.0, within(1e-15));
+    assertThat(result.rows()).isEqualTo(4);
+    assertThat(result.positives()).isEqualTo(2);
+    Metrics.Result none = weighted(new float[] {inf, 1}, new float[] {0, 1}, new float[] {0, 1});
+    assertThat(none.logLoss()).isCloseTo(Math.log1p(Math.exp(-1)), within(1e-15));
+    assertThat(none.auc()).isNaN();
+    Metrics.Result infinite =
+        weighted(new float[] {-inf, inf}, new float[] {0, 1}, new float[] {2, 1});
+    assertThat(infinite.logLoss()).isZero();
+    assertThat(infinite.auc()).isEqualTo(1);
+    assertThat(weighted(new float[] {1}, new float[] {1}, new float[] {0}).logLoss()).isNaN();
+  }
+
+  @Test
+  void weightsThatMeanNothingAreRefused() {
+    Metrics metrics = new Metrics();
+    for (float weight : new float[] {-1, Float.NaN, Float.POSITIVE_INFINITY}) {
+      assertThatThrownBy(
+              () -> metrics.addLogits(new float[] {1}, new float[] {1}, new float[] {weight}, 1))
+          .hasMessageContaining(
+              "got the weight %s in row 0 (0 of this call), expected a finite number", weight);
+    }
+    assertThatThrownBy(
+            () -> Metrics.ofSoftLabels().addLogits(new float[] {1}, new float[] {1.5f}, 1))
+        .hasMessageContaining("got the label 1.5 in row 0 (0 of this call), expected 0 to 1");
+  }
 }
