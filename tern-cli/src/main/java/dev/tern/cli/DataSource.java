@@ -92,9 +92,16 @@ final class DataSource {
     this.config = config;
     this.skipped = skipped;
     this.only = only;
-    this.policy = policy.withThreads(config.threads());
+    this.policy = withWeights(policy.withThreads(config.threads()), config);
     this.dictionary = dictionary;
     this.model = model;
+  }
+
+  private static ReadPolicy withWeights(ReadPolicy policy, DataConfig config) {
+    return config
+        .weight()
+        .map(column -> policy.withLabel(column, ReadPolicy.Labels.WEIGHT))
+        .orElse(policy);
   }
 
   /** Readers that keep no texts. */
@@ -137,8 +144,25 @@ final class DataSource {
         : labelled(open(config.train()));
   }
 
-  /** {@code rows} with the label that the configuration names, if it names one of several. */
-  private DataReader labelled(DataReader rows) {
+  /** {@code read} with their weights as such, where they have some. */
+  private DataReader weighted(DataReader read) {
+    if (config.weight().isEmpty() || policy.labels() == ReadPolicy.Labels.NONE) {
+      return read;
+    }
+    String column = config.weight().get();
+    List<String> labels = read.schema().labels();
+    if (!labels.contains(column) || labels.size() == 1) {
+      read.close();
+      throw new ConfigException(
+          "data.weight: got the column %s of files with the labels %s, expected one of them, and another that is a label; name it as the files do"
+              .formatted(column, labels));
+    }
+    return Readers.weighted(read, column);
+  }
+
+  /** {@code read} with the label that the configuration names, if it names one of several. */
+  private DataReader labelled(DataReader read) {
+    DataReader rows = weighted(read);
     List<String> labels = rows.schema().labels();
     String first = config.labels().getFirst();
     return config.labels().size() == 1 && labels.contains(first)
@@ -149,7 +173,7 @@ final class DataSource {
   /** {@code rows} with one label, where the model's rows have one. */
   private DataReader labelled(DataReader rows, FeatureEncoder encoder) {
     List<String> wanted = encoder.rawSchema().labels();
-    DataReader one = wanted.size() == 1 ? labelled(rows) : rows;
+    DataReader one = wanted.size() == 1 ? labelled(rows) : weighted(rows);
     List<String> labels = one.schema().labels();
     return labels.size() > 1 && wanted.size() == 1 && labels.contains(wanted.getFirst())
         ? Readers.withLabel(one, wanted.getFirst())
@@ -517,7 +541,7 @@ final class DataSource {
       }
     }
     return new Columns(
-        config.labels(),
+        config.columnsOfLabels(),
         Set.copyOf(config.positive()),
         denseNames(),
         sparse,
@@ -541,7 +565,7 @@ final class DataSource {
               : column);
     }
     return new Columns(
-        config.labels(),
+        config.columnsOfLabels(),
         Set.copyOf(config.positive()),
         encoder.rawSchema().dense(),
         sparse,
@@ -594,7 +618,7 @@ final class DataSource {
   /** The named columns; {@code hotness} is for slots without one. */
   private Schema schema(int hotness) {
     if (!namesColumns() && model.isPresent()) {
-      return model.get().rawSchema();
+      return ofFiles(model.get().rawSchema());
     }
     List<Slot> slots = new ArrayList<>();
     for (DataConfig.Sparse group : config.sparse()) {
@@ -602,7 +626,14 @@ final class DataSource {
         slots.add(new Slot(name, group.hotness() == 0 ? hotness : group.hotness()));
       }
     }
-    return new Schema(config.labels(), denseNames(), slots);
+    return new Schema(config.columnsOfLabels(), denseNames(), slots);
+  }
+
+  /** The columns of files from which rows of {@code schema} come: weights are among the labels. */
+  private Schema ofFiles(Schema schema) {
+    return config.weight().isPresent()
+        ? schema.withWeight(Optional.empty()).withLabels(config.columnsOfLabels())
+        : schema.withWeight(Optional.empty());
   }
 
   /** {@code paths}, with the standard input for {@code -}. */

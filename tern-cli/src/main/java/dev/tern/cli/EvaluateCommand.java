@@ -133,10 +133,12 @@ final class EvaluateCommand implements Callable<Integer> {
     }
     line(out, name + "rows", Format.whole(result.rows()));
     line(out, name + "AUC", Format.fixed(result.auc(), 6));
-    line(
-        out,
-        name + "AUC in 95% of samples",
-        Format.fixed(result.aucLow(), 4) + " to " + Format.fixed(result.aucHigh(), 4));
+    if (config.weight().isEmpty() || !Double.isNaN(result.aucDeviation())) {
+      line(
+          out,
+          name + "AUC in 95% of samples",
+          Format.fixed(result.aucLow(), 4) + " to " + Format.fixed(result.aucHigh(), 4));
+    }
   }
 
   private static void printProbabilities(PrintWriter out, Metrics.Result result, String name) {

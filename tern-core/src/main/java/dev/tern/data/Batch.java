@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>dense: {@code B x F}, row-major; a missing number is NaN;
  *   <li>slot {@code s}: compressed sparse rows, {@code ids(s)[offsets(s)[b] .. offsets(s)[b + 1])}
  *       are the ids of row {@code b}; in a slot with weights, {@code weights(s)} holds one for each
- *       of them.
+ *       of them;
+ *   <li>in rows with weights, {@link Schema#weighted}, one for each row: finite, 0 or more.
  * </ul>
  *
  * The arrays are exposed for speed. They are longer than the part in use, and valid until the batch
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #size()}, then {@link #endRow()}. Not thread-safe.
  */
 public final class Batch implements AutoCloseable {
-  /** The weights of a slot without weights. */
+  /** The weights of a slot or of rows without weights. */
   private static final float[] UNWEIGHTED = {};
 
   private final Schema schema;
@@ -39,6 +40,10 @@ public final class Batch implements AutoCloseable {
   private boolean closed;
   private float[] labels;
   private float[] dense;
+
+  /** The weight of each row; {@link #UNWEIGHTED} for rows without. */
+  private float[] rowWeights;
+
   private final long[][] ids;
   private final int[][] offsets;
 
@@ -72,6 +77,7 @@ public final class Batch implements AutoCloseable {
     denseDim = schema.denseDim();
     labels = new float[Math.multiplyExact(capacity, labelDim)];
     dense = new float[Math.multiplyExact(capacity, denseDim)];
+    rowWeights = schema.weighted() ? new float[capacity] : UNWEIGHTED;
     int slots = schema.slotCount();
     ids = new long[slots][];
     offsets = new int[slots][];
@@ -86,6 +92,7 @@ public final class Batch implements AutoCloseable {
       offsets[s] = new int[capacity + 1];
       weights[s] = slot.weighted() ? new float[ids[s].length] : UNWEIGHTED;
     }
+    abandonRow();
   }
 
   /** An empty batch that {@code lender} lends, over the arrays of one that it got back. */
@@ -97,6 +104,7 @@ public final class Batch implements AutoCloseable {
     capacity = before.capacity;
     labels = before.labels;
     dense = before.dense;
+    rowWeights = before.rowWeights;
     ids = before.ids;
     offsets = before.offsets;
     oneHotRows = before.oneHotRows;
@@ -123,6 +131,16 @@ public final class Batch implements AutoCloseable {
   /** Dense numbers, {@code B x F} row-major; NaN where missing. */
   public float[] dense() {
     return dense;
+  }
+
+  /** The weight of each row, or an array of length 0 for rows that all count alike. */
+  public float[] rowWeights() {
+    return rowWeights;
+  }
+
+  /** How often row {@code row} counts: its weight, or 1 in rows without weights. */
+  public float rowWeight(int row) {
+    return rowWeights == UNWEIGHTED ? 1 : rowWeights[row];
   }
 
   /** The ids of slot {@code slot} in all rows, row after row. */
@@ -199,6 +217,31 @@ public final class Batch implements AutoCloseable {
   }
 
   /**
+   * Sets the weight of the row being written, which is 1 otherwise.
+   *
+   * @throws IllegalArgumentException if rows have no weights, or the weight is not finite or below
+   *     0
+   */
+  public void setRowWeight(float weight) {
+    if (rowWeights == UNWEIGHTED || !isRowWeight(weight)) {
+      throw new IllegalArgumentException(
+          "batch: got the weight %s for a row, expected %s"
+              .formatted(
+                  weight,
+                  rowWeights == UNWEIGHTED
+                      ? "none; give the schema a column of weights"
+                      : "a finite number of 0 or more; mend the data"));
+    }
+    ensureRow();
+    rowWeights[size] = weight;
+  }
+
+  /** Whether a row may count so often: finite, 0 or more. */
+  public static boolean isRowWeight(float weight) {
+    return weight >= 0 && weight < Float.POSITIVE_INFINITY;
+  }
+
+  /**
    * Appends an id to slot {@code slot} of the row being written, with the weight 1 if it has one.
    */
   public void addId(int slot, long id) {
@@ -257,6 +300,7 @@ public final class Batch implements AutoCloseable {
         slotOffsets[size + 1] = 0;
       }
     }
+    beginWeight();
     for (int s = 0; weighs && s < weights.length; s++) {
       if (weights[s] != UNWEIGHTED) {
         fillWeights(s, offsets[s][size]);
@@ -264,8 +308,16 @@ public final class Batch implements AutoCloseable {
     }
   }
 
+  /** The next row has the weight 1 until it is set. */
+  private void beginWeight() {
+    if (size < rowWeights.length) {
+      rowWeights[size] = 1;
+    }
+  }
+
   /** Drops the row being written. */
   public void abandonRow() {
+    beginWeight();
     for (int s = 0; weighs && s < weights.length; s++) {
       weighed[s] = Math.min(weighed[s], offsets[s][size]);
     }
@@ -283,7 +335,7 @@ public final class Batch implements AutoCloseable {
 
   /**
    * Appends rows {@code [from, to)} of {@code source}, which must have the same numbers of columns.
-   * It may have no labels; they are 0 then.
+   * It may have no labels; they are 0 then. Where it has no weights of rows, they are 1.
    */
   public void appendRows(Batch source, int from, int to) {
     Objects.checkFromToIndex(from, to, source.size);
@@ -295,6 +347,7 @@ public final class Batch implements AutoCloseable {
       Arrays.fill(labels, size * labelDim, (size + rows) * labelDim, 0);
     }
     System.arraycopy(source.dense, from * denseDim, dense, size * denseDim, rows * denseDim);
+    appendRowWeights(source, from, rows);
     for (int s = 0; s < ids.length; s++) {
       int[] sourceOffsets = source.offsets[s];
       int[] slotOffsets = offsets[s];
@@ -314,6 +367,24 @@ public final class Batch implements AutoCloseable {
       }
     }
     endRows(rows);
+  }
+
+  private void appendRowWeights(Batch source, int from, int rows) {
+    if (rowWeights == UNWEIGHTED) {
+      requireUnweighted(source);
+    } else if (source.rowWeights == UNWEIGHTED) {
+      Arrays.fill(rowWeights, size, size + rows, 1);
+    } else {
+      System.arraycopy(source.rowWeights, from, rowWeights, size, rows);
+    }
+  }
+
+  private static void requireUnweighted(Batch source) {
+    if (source.rowWeights != UNWEIGHTED) {
+      throw new IllegalArgumentException(
+          "batch: got rows with the weights %s, expected rows without; give the schema that column of weights"
+              .formatted(source.schema.weight().orElseThrow()));
+    }
   }
 
   /** Copies the weights of {@code count} ids, or gives them the weight 1 if the source has none. */
@@ -342,6 +413,12 @@ public final class Batch implements AutoCloseable {
       int row = rows[from + i];
       System.arraycopy(source.labels, row * labelDim, labels, (size + i) * labelDim, labelDim);
       System.arraycopy(source.dense, row * denseDim, dense, (size + i) * denseDim, denseDim);
+    }
+    if (rowWeights == UNWEIGHTED) {
+      requireUnweighted(source);
+    }
+    for (int i = 0; i < count && rowWeights != UNWEIGHTED; i++) {
+      rowWeights[size + i] = source.rowWeight(rows[from + i]);
     }
     for (int s = 0; s < ids.length; s++) {
       gatherIds(source, s, rows, from, count);
@@ -401,15 +478,19 @@ public final class Batch implements AutoCloseable {
   }
 
   /**
-   * Sets the number of rows. Rows beyond {@code rows} are dropped. New rows have no content yet:
-   * writers that go column by column fill labels, dense numbers, ids (with {@link #ensureIds}),
-   * weights (with {@link #ensureWeights}) and offsets in the arrays.
+   * Sets the number of rows. Rows beyond {@code rows} are dropped. New rows have no content yet,
+   * and the weight 1 if rows have weights: writers that go column by column fill labels, dense
+   * numbers, weights of rows, ids (with {@link #ensureIds}), weights (with {@link #ensureWeights})
+   * and offsets in the arrays.
    */
   public void resize(int rows) {
     if (rows < 0) {
       throw new IllegalArgumentException("batch: got size " + rows + ", expected 0 or more");
     }
     ensureRows(rows - size);
+    if (rowWeights != UNWEIGHTED && rows > size) {
+      Arrays.fill(rowWeights, size, rows, 1);
+    }
     size = rows;
     abandonRow();
   }
@@ -455,6 +536,10 @@ public final class Batch implements AutoCloseable {
     capacity = Math.multiplyExact(2, capacity);
     labels = Arrays.copyOf(labels, Math.multiplyExact(capacity, labelDim));
     dense = Arrays.copyOf(dense, Math.multiplyExact(capacity, denseDim));
+    if (rowWeights != UNWEIGHTED) {
+      rowWeights = Arrays.copyOf(rowWeights, capacity);
+      beginWeight();
+    }
     for (int s = 0; s < offsets.length; s++) {
       offsets[s] = Arrays.copyOf(offsets[s], capacity + 1);
     }

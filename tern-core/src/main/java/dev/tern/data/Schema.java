@@ -5,20 +5,25 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
  * The columns of a data set: {@code L} labels, {@code F} dense numbers and {@code S} slots of
- * 64-bit ids. Every 64-bit id is legal.
+ * 64-bit ids. Every 64-bit id is legal. Rows may have a weight, which is no feature: how often they
+ * count in the loss of training and in metrics.
  *
  * @param labels names of the label columns, in order
  * @param dense names of the dense columns, in order
  * @param slots the sparse features, in order
+ * @param weight name of the column of the rows' weights; empty for rows that all count alike
  */
-public record Schema(List<String> labels, List<String> dense, List<Slot> slots) {
+public record Schema(
+    List<String> labels, List<String> dense, List<Slot> slots, Optional<String> weight) {
   public Schema {
+    Objects.requireNonNull(weight, "weight");
     labels = List.copyOf(labels);
     dense = List.copyOf(dense);
     slots = List.copyOf(slots);
@@ -27,6 +32,11 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
     requireDistinct("slot", names(slots));
     requireTables(slots);
     requireSequences(slots);
+  }
+
+  /** The columns of rows that all count alike. */
+  public Schema(List<String> labels, List<String> dense, List<Slot> slots) {
+    this(labels, dense, slots, Optional.empty());
   }
 
   private static void requireSequences(List<Slot> slots) {
@@ -73,6 +83,21 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
     }
   }
 
+  /** Whether rows have weights. */
+  public boolean weighted() {
+    return weight.isPresent();
+  }
+
+  /** The same columns with another column of weights, or none. */
+  public Schema withWeight(Optional<String> column) {
+    return new Schema(labels, dense, slots, column);
+  }
+
+  /** The same columns with other labels. */
+  public Schema withLabels(List<String> names) {
+    return new Schema(names, dense, slots, weight);
+  }
+
   /** Labels per row, {@code L}. */
   public int labelDim() {
     return labels.size();
@@ -116,7 +141,7 @@ public record Schema(List<String> labels, List<String> dense, List<Slot> slots) 
   }
 
   private Schema withSlots(UnaryOperator<Slot> change) {
-    return new Schema(labels, dense, slots.stream().map(change).toList());
+    return new Schema(labels, dense, slots.stream().map(change).toList(), weight);
   }
 
   private void requireSlots(String what, Set<String> named) {

@@ -39,7 +39,10 @@ public final class TaskMetrics {
     for (int row = 0; row < batch.size(); row++) {
       for (int k = 0; k < count; k++) {
         if (tasks.counts(batch, row, k)) {
-          metrics.get(k).addLogit(logits[row * count + k], tasks.label(batch, row, k), 1, row);
+          metrics
+              .get(k)
+              .addLogit(
+                  logits[row * count + k], tasks.label(batch, row, k), batch.rowWeight(row), row);
         }
       }
     }

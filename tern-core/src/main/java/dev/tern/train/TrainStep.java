@@ -27,8 +27,8 @@ import java.util.Optional;
  * One training step for batches of one size: rows are looked up, the model computes forward and
  * backward, and the optimizers update dense parameters and rows. The loss is the sum of the tasks'
  * losses times their weights. A task's loss is the mean binary cross entropy over the rows of the
- * batch that count for it, or 0 where none does; the entropy of a positive row is taken times
- * {@link Task#positiveWeight}.
+ * batch that count for it, by their weights, or 0 where none does; the entropy of a positive row is
+ * taken times {@link Task#positiveWeight}.
  */
 final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
@@ -83,7 +83,7 @@ final class TrainStep implements AutoCloseable {
       labels = Variable.zeros(device, "labels", shape);
       made.add(labels);
       shares =
-          network.tasks().isPlain()
+          network.tasks().isPlain() && !network.schema().weighted()
               ? Optional.empty()
               : Optional.of(Variable.zeros(device, "shares", shape));
       shares.ifPresent(made::add);
@@ -182,10 +182,10 @@ final class TrainStep implements AutoCloseable {
     int count = tasks.count();
     long to = labels.memory().address();
     for (int k = 0; k < count; k++) {
-      int counted = 0;
+      double counted = 0;
       for (int b = 0; b < rows.size(); b++) {
         boolean counts = tasks.counts(rows, b, k);
-        counted += counts ? 1 : 0;
+        counted += counts ? rows.rowWeight(b) : 0;
         Memory.setFloat(to + 4L * (b * count + k), counts ? label(tasks, rows, b, k) : 0);
       }
       if (shares.isPresent()) {
@@ -204,18 +204,22 @@ final class TrainStep implements AutoCloseable {
     return label;
   }
 
-  /** Gives each of the {@code counted} rows that count for a task its share of the loss. */
+  /**
+   * Gives each row that counts for a task its share of the loss: its weight over {@code counted},
+   * the weights of all of them.
+   */
   private static void setShares(
-      Variable shares, TaskLabels tasks, Batch rows, int task, int counted) {
+      Variable shares, TaskLabels tasks, Batch rows, int task, double counted) {
     int count = tasks.count();
     Task of = tasks.tasks().get(task);
-    float share = of.weight() / Math.max(1, counted);
+    boolean weighted = rows.schema().weighted();
+    float share = (float) (of.weight() / (counted > 0 ? counted : 1));
     float ofPositive = share * of.positiveWeight();
     long to = shares.memory().address();
     for (int b = 0; b < rows.size(); b++) {
       boolean positive = tasks.label(rows, b, task) == 1;
       float own = !tasks.counts(rows, b, task) ? 0 : positive ? ofPositive : share;
-      Memory.setFloat(to + 4L * (b * count + task), own);
+      Memory.setFloat(to + 4L * (b * count + task), weighted ? own * rows.rowWeight(b) : own);
     }
   }
 

@@ -282,6 +282,16 @@ public final class Trainer implements AutoCloseable {
           "rows: got the labels %s, expected %s as in the rows that the encoder was fitted on; read them in that order"
               .formatted(labels, expected));
     }
+    Optional<String> weight = encoder.rawSchema().weight();
+    if (weight.isPresent() != rows.schema().weighted()) {
+      throw new IllegalArgumentException(
+          "rows: got %s, expected %s as in the rows that the encoder was fitted on; read them alike, or take FeatureEncoder.withWeight"
+              .formatted(weights(rows.schema().weight()), weights(weight)));
+    }
+  }
+
+  private static String weights(Optional<String> column) {
+    return column.map(name -> "the column of weights " + name).orElse("no weights");
   }
 
   /** The lookup of training batches. */

@@ -2,7 +2,9 @@ package dev.tern.files;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Schema;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -14,20 +16,57 @@ import java.util.Objects;
  *     that one, or for Parquet together with it, as one of them. Rows and their order do not depend
  *     on it. Where bad records are dropped, one reads
  * @param once whether one pass is read, so that files of lines may be pipes
+ * @param apart what labels of some names may be, which are numbers whatever texts mean the label 1
  */
-public record ReadPolicy(Labels labels, Faults faults, int threads, boolean once) {
+public record ReadPolicy(
+    Labels labels, Faults faults, int threads, boolean once, Map<String, Labels> apart) {
   /** What labels may be. */
   public enum Labels {
     /** 0 or 1. */
     BINARY,
     /** Any finite number. */
     FINITE,
+    /** 0 to 1, as shares are. */
+    SHARE,
+    /** A finite number of 0 or more, as counts are. */
+    COUNT,
+    /** How often a row counts, which is no label: a finite number of 0 or more. */
+    WEIGHT,
     /**
      * Not read: rows have none, and files may lack them or hold anything in their place. Where a
      * Raw file's size fits both, it has labels if what is in their place looks like it: 0 and 1, or
      * the same in all rows. If they may be labels of another kind, as 1 to 5, it is a fault.
      */
-    NONE
+    NONE;
+
+    public boolean accepts(float label) {
+      return switch (this) {
+        case BINARY -> label == 0 || label == 1;
+        case FINITE -> Float.isFinite(label);
+        case SHARE -> label >= 0 && label <= 1;
+        case COUNT, WEIGHT -> label >= 0 && label < Float.POSITIVE_INFINITY;
+        case NONE -> true;
+      };
+    }
+
+    /** What messages call it. */
+    public String noun() {
+      return this == WEIGHT ? "weight" : "label";
+    }
+
+    /** The fault of a label that {@link #accepts} refuses; {@code where} names file and record. */
+    public DataException fault(String where, String got) {
+      String expected =
+          switch (this) {
+            case BINARY ->
+                "0 or 1; mend the data, or list the texts that mean 1 in data.label.positive";
+            case SHARE -> "0 to 1; mend the data";
+            case COUNT, WEIGHT -> "a finite number of 0 or more; mend the data";
+            case FINITE, NONE -> "a finite number; mend the data";
+          };
+      return new DataException(
+          "%s: got %s %s, expected %s".formatted(where, noun(), got, expected));
+    }
   }
 
   /** Labels 0 or 1; the first fault stops. */
@@ -35,12 +74,13 @@ public record ReadPolicy(Labels labels, Faults faults, int threads, boolean once
 
   /** A policy of files that may be read more than once. */
   public ReadPolicy(Labels labels, Faults faults, int threads) {
-    this(labels, faults, threads, false);
+    this(labels, faults, threads, false, Map.of());
   }
 
   public ReadPolicy {
     Objects.requireNonNull(labels, "labels");
     Objects.requireNonNull(faults, "faults");
+    apart = Map.copyOf(apart);
     if (threads < 1) {
       throw new IllegalArgumentException("read: got " + threads + " threads, expected 1 or more");
     }
@@ -48,22 +88,29 @@ public record ReadPolicy(Labels labels, Faults faults, int threads, boolean once
 
   /** This policy with labels of any finite value. */
   public ReadPolicy withAnyLabel() {
-    return new ReadPolicy(Labels.FINITE, faults, threads, once);
+    return new ReadPolicy(Labels.FINITE, faults, threads, once, apart);
   }
 
   /** This policy with rows that have no labels, whether or not the files do. */
   public ReadPolicy withoutLabels() {
-    return new ReadPolicy(Labels.NONE, faults, threads, once);
+    return new ReadPolicy(Labels.NONE, faults, threads, once, apart);
+  }
+
+  /** This policy where the label {@code name} may be other than others. */
+  public ReadPolicy withLabel(String name, Labels values) {
+    Map<String, Labels> all = new HashMap<>(apart);
+    all.put(name, values);
+    return new ReadPolicy(labels, faults, threads, once, all);
   }
 
   /** This policy with another treatment of bad records. */
   public ReadPolicy withFaults(Faults faults) {
-    return new ReadPolicy(labels, faults, threads, once);
+    return new ReadPolicy(labels, faults, threads, once, apart);
   }
 
   /** This policy with {@code threads} threads that read. */
   public ReadPolicy withThreads(int threads) {
-    return new ReadPolicy(labels, faults, threads, once);
+    return new ReadPolicy(labels, faults, threads, once, apart);
   }
 
   /**
@@ -71,7 +118,7 @@ public record ReadPolicy(Labels labels, Faults faults, int threads, boolean once
    * and without a look into them before. A second pass over a pipe finds no rows.
    */
   public ReadPolicy readOnce() {
-    return new ReadPolicy(labels, faults, threads, true);
+    return new ReadPolicy(labels, faults, threads, true, apart);
   }
 
   /** Threads to read with: one where bad records are dropped, so that they are found in order. */
@@ -84,17 +131,24 @@ public record ReadPolicy(Labels labels, Faults faults, int threads, boolean once
     return faults.equals(Faults.STRICT);
   }
 
-  public boolean accepts(float label) {
-    return switch (labels) {
-      case BINARY -> label == 0 || label == 1;
-      case FINITE -> Float.isFinite(label);
-      case NONE -> true;
-    };
+  /** What the label {@code name} may be. */
+  public Labels labels(String name) {
+    return labels == Labels.NONE ? labels : apart.getOrDefault(name, labels);
+  }
+
+  /** What each of the labels {@code names} may be. */
+  public Labels[] labels(List<String> names) {
+    return names.stream().map(this::labels).toArray(Labels[]::new);
+  }
+
+  /** Whether texts may say what the label {@code name} is. */
+  public boolean takesTexts(String name) {
+    return !apart.containsKey(name);
   }
 
   /** What rows of a file of {@code schema} hold. */
   public Schema delivered(Schema schema) {
-    return labels == Labels.NONE ? new Schema(List.of(), schema.dense(), schema.slots()) : schema;
+    return labels == Labels.NONE ? schema.withLabels(List.of()) : schema;
   }
 
   /** The columns to read, out of {@code columns}. */
@@ -110,18 +164,5 @@ public record ReadPolicy(Labels labels, Faults faults, int threads, boolean once
             + got
             + ", expected a finite number, at most 3.4e38; mend it, or put NaN where it is"
             + " missing");
-  }
-
-  /** The fault of a label that {@link #accepts} refuses; {@code where} names file and record. */
-  public DataException badLabel(String where, String got) {
-    return new DataException(
-        "%s: got label %s%s"
-            .formatted(
-                where,
-                got,
-                (labels == Labels.FINITE
-                    ? ", expected a finite number; mend the data"
-                    : ", expected 0 or 1; mend the data, or list the texts that mean 1 in"
-                        + " data.label.positive")));
   }
 }

@@ -82,6 +82,9 @@ final class Checks {
         use(s, uses, several ? "data.labels.columns" : "data.label.column", List.of(label));
       }
     }
+    if (labelled) {
+      DataConfig.weight(s).ifPresent(column -> use(s, uses, "data.weight", List.of(column)));
+    }
     IntStream.range(0, s.groups("data.dense"))
         .forEach(
             i -> use(s, uses, "data.dense[" + i + "].columns", s.get(DataKeys.DENSE_COLUMNS, i)));
@@ -181,7 +184,16 @@ final class Checks {
               + s.get(DataKeys.LABEL)
               + " beside data.labels, expected one of the two; remove it");
     }
+    boolean placed = List.of("norm", "raw").contains(s.get(DataKeys.FORMAT));
     for (Settings.Group group : s.all("data.labels")) {
+      String weight = s.get(DataKeys.WEIGHT);
+      if (!placed && group.get(DataKeys.LABELS).contains(weight)) {
+        throw new ConfigException(
+            group.where(DataKeys.LABELS)
+                + ": data.labels.columns: got the column "
+                + weight
+                + ", which data.weight has too, expected each column once; remove it from one");
+      }
       if (group.get(DataKeys.LABELS).isEmpty()) {
         throw new ConfigException(
             group.where(DataKeys.LABELS)

@@ -30,7 +30,7 @@ public record Config(
     DataConfig data, ModelConfig model, RunConfig run, TrainConfig train, String yaml) {
   /** Keys that say how files are read where rows have labels: rows to be scored are all read. */
   private static final Set<Key<?>> WITH_LABELS =
-      Set.of(DataKeys.POSITIVE, DataKeys.BAD_RECORDS, DataKeys.MOST_BAD);
+      Set.of(DataKeys.POSITIVE, DataKeys.WEIGHT, DataKeys.BAD_RECORDS, DataKeys.MOST_BAD);
 
   /**
    * Reads a file.

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Files and columns.
@@ -31,7 +32,8 @@ import java.util.stream.IntStream;
  * @param binary what Norm and Raw files need
  * @param parquet what Parquet files need
  * @param synthetic what generated rows need
- * @param labels columns of labels, in order; one for a model of one task
+ * @param listed columns of labels, in order, and that of weights if it has a place among them
+ * @param weight column of the weights of rows; empty for rows that count once
  * @param positive texts that mean a positive label; empty where the columns hold 0 and 1
  * @param missing texts that mean a missing value
  * @param dense groups of columns of numbers; empty for none, or in files that know their columns
@@ -50,7 +52,8 @@ public record DataConfig(
     Binary binary,
     Parquet parquet,
     Synthetic synthetic,
-    List<String> labels,
+    List<String> listed,
+    Optional<String> weight,
     List<String> positive,
     List<String> missing,
     List<Dense> dense,
@@ -243,18 +246,29 @@ public record DataConfig(
             s.get(DataKeys.EVAL_ROWS),
             s.get(DataKeys.DATA_SEED),
             s.get(DataKeys.SCALE)),
-        labels(s),
+        columnsOfLabels(s),
+        weight(s),
         s.get(DataKeys.POSITIVE),
         s.get(DataKeys.MISSING_VALUES),
         IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
         IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList());
   }
 
-  /** The columns of labels: the groups' columns, or else the one column. */
-  static List<String> labels(Settings s) {
+  /** The columns of labels, and of weights among them: the groups' columns, or else the one. */
+  private static List<String> columnsOfLabels(Settings s) {
     List<String> several =
         s.all("data.labels").stream().flatMap(g -> g.get(DataKeys.LABELS).stream()).toList();
     return several.isEmpty() ? List.of(s.get(DataKeys.LABEL)) : several;
+  }
+
+  /** The columns of what a model predicts. */
+  static List<String> labels(Settings s) {
+    Optional<String> weight = weight(s);
+    return columnsOfLabels(s).stream().filter(name -> !weight.equals(Optional.of(name))).toList();
+  }
+
+  static Optional<String> weight(Settings s) {
+    return Optional.of(s.get(DataKeys.WEIGHT)).filter(name -> !name.isEmpty());
   }
 
   private static CsvOptions.Escapes escapes(String name) {
@@ -338,6 +352,18 @@ public record DataConfig(
       case "libsvm", "libffm" -> SparseColumn.Values.UNSIGNED;
       default -> SparseColumn.Values.SIGNED;
     };
+  }
+
+  /** The columns of what a model predicts. */
+  public List<String> labels() {
+    return listed.stream().filter(name -> !weight.equals(Optional.of(name))).toList();
+  }
+
+  /** The columns that files have as labels: those of labels and of weights. */
+  public List<String> columnsOfLabels() {
+    return weight.isEmpty() || listed.contains(weight.get())
+        ? listed
+        : Stream.concat(listed.stream(), weight.stream()).toList();
   }
 
   /** For each column that shares a table: the column whose table it uses. */

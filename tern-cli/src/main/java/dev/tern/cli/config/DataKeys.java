@@ -212,6 +212,17 @@ final class DataKeys {
               "Columns of labels, where a model predicts several, in the place of"
                   + " data.label.column.")
           .reading();
+  static final Key<String> WEIGHT =
+      KEYS.key(
+              "data.weight",
+              new Kind.Text("the name of a column", true),
+              "",
+              "Column of numbers that says how often each row counts in the loss and in metrics:"
+                  + " finite, 0 or more. It is no feature, and rows to be scored need none. In norm"
+                  + " and raw it is a label, the last unless data.labels names its place; none for"
+                  + " rows that count once.")
+          .when(FORMAT, "csv", "parquet", "norm", "raw")
+          .reading();
   static final Key<Double> LABEL_WEIGHT =
       KEYS.key(
           "data.labels.weight",

@@ -340,6 +340,9 @@ final class ModelKeys {
     List<Task> tasks = new ArrayList<>();
     for (Settings.Group group : s.all("data.labels")) {
       for (String label : group.get(DataKeys.LABELS)) {
+        if (label.equals(s.get(DataKeys.WEIGHT))) {
+          continue; // Its place among the labels of the files, which is no task.
+        }
         Task task =
             Task.of(label)
                 .withWeight(group.get(DataKeys.LABEL_WEIGHT).floatValue())

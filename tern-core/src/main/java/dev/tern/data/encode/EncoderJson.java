@@ -27,6 +27,9 @@ final class EncoderJson {
 
   private static final String APART = "apart";
 
+  /** The column of the rows' weights; absent where they have none. */
+  private static final String WEIGHT = "weight";
+
   /** What training rows were like; absent where none were read, and in older encoders. */
   private static final String TRAINING = "training";
 
@@ -55,6 +58,7 @@ final class EncoderJson {
             .put("labels", new Json.Arr(labels))
             .put("dense", new Json.Arr(dense))
             .put("slots", new Json.Arr(slots));
+    raw.weight().ifPresent(column -> json.put(WEIGHT, column));
     facts.ifPresent(known -> json.put(TRAINING, training(known)));
     reading.ifPresent(how -> ReadingJson.write(how, json));
     return json.toString();
@@ -222,7 +226,8 @@ final class EncoderJson {
               ? vocabulary(column.array("values"), values)
               : Vocabulary.EMPTY);
     }
-    Schema schema = new Schema(labels, List.copyOf(dense.keySet()), slots);
+    Optional<String> weight = json.has(WEIGHT) ? Optional.of(json.text(WEIGHT)) : Optional.empty();
+    Schema schema = new Schema(labels, List.copyOf(dense.keySet()), slots, weight);
     List<String> names = schema.slotNames();
     List<Vocabulary> ofTables =
         slots.stream().map(slot -> vocabularies.get(names.indexOf(slot.table()))).toList();

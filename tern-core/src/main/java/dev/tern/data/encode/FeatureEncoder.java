@@ -225,7 +225,7 @@ public final class FeatureEncoder {
         case NumberFeature.Buckets _ -> slots.add(Slot.oneHot(name));
       }
     }
-    return new Schema(raw.labels(), dense, slots);
+    return new Schema(raw.labels(), dense, slots, raw.weight());
   }
 
   /** The columns that {@link #apply} expects. */
@@ -277,6 +277,13 @@ public final class FeatureEncoder {
    */
   public FeatureEncoder withSequences(Map<String, Sequence> of) {
     return new FeatureEncoder(this, rawSchema.withSequences(of), reading);
+  }
+
+  /** This encoder for rows with another column of weights, or none. */
+  public FeatureEncoder withWeight(Optional<String> column) {
+    return rawSchema.weight().equals(column)
+        ? this
+        : new FeatureEncoder(this, rawSchema.withWeight(column), reading);
   }
 
   /**
@@ -367,7 +374,8 @@ public final class FeatureEncoder {
   /**
    * Encodes all rows of {@code raw}; they replace the rows of {@code encoded}.
    *
-   * @param raw rows of {@link #rawSchema()}; without labels, labels are NaN
+   * @param raw rows of {@link #rawSchema()}; without labels, labels are NaN. Rows without weights
+   *     have the weight 1, and weights that {@link #schema} lacks are left behind
    * @param encoded a batch of {@link #schema()}
    * @throws DataException if a dense number is infinite, or the slots of a sequence have different
    *     numbers of ids in a row
@@ -390,6 +398,9 @@ public final class FeatureEncoder {
       System.arraycopy(raw.labels(), first * labels, encoded.labels(), 0, rows * labels);
     } else {
       Arrays.fill(encoded.labels(), 0, rows * labels, Float.NaN);
+    }
+    if (schema.weighted() && raw.schema().weighted()) {
+      System.arraycopy(raw.rowWeights(), first, encoded.rowWeights(), 0, rows);
     }
     int column = 0;
     int slot = slots.size();
@@ -552,6 +563,7 @@ public final class FeatureEncoder {
    *       {@link java.time.LocalDateTime}, {@link java.time.OffsetDateTime} or {@link
    *       java.time.ZonedDateTime}, or a text or number as {@link TimeParser} reads it.
    *   <li>A label takes a {@link Number}; without it the label is NaN.
+   *   <li>The column of weights takes a {@link Number}; without it the weight is 1.
    * </ul>
    *
    * A column that is absent or null is missing. A name that is no column is an error: else a
@@ -584,7 +596,7 @@ public final class FeatureEncoder {
         without[f] = new NumberFeature.Scale(scale.log1p(), 0, 1, scale.fill());
       }
     }
-    FeatureEncoder pooled = withSequences(Map.of());
+    FeatureEncoder pooled = withSequences(Map.of()).withWeight(Optional.empty());
     return EncoderJson.write(pooled, without, vocabularies, Optional.empty(), Optional.empty());
   }
 

@@ -28,6 +28,14 @@ record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields,
       raw.setLabel(i, number(name, value));
       known += value != null || columns.containsKey(name) ? 1 : 0;
     }
+    if (schema.weighted()) {
+      String name = schema.weight().orElseThrow();
+      Object value = columns.get(name);
+      if (value != null) {
+        raw.setRowWeight(number(name, value));
+      }
+      known += columns.containsKey(name) ? 1 : 0;
+    }
     for (int i = 0; i < schema.denseDim(); i++) {
       String name = schema.dense().get(i);
       Object value = columns.get(name);
@@ -142,6 +150,7 @@ record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields,
   private void refuseUnknown(Map<String, ?> columns) {
     NavigableSet<String> unknown = new TreeSet<>(columns.keySet());
     schema.labels().forEach(unknown::remove);
+    schema.weight().ifPresent(unknown::remove);
     schema.dense().forEach(unknown::remove);
     schema.slotNames().forEach(unknown::remove);
     times.sources().forEach(unknown::remove);

@@ -79,6 +79,7 @@ final class CachedReader extends DerivedReader {
 
   private static long bytes(Batch batch) {
     long bytes = 4L * batch.labels().length + 4L * batch.dense().length;
+    bytes += 4L * batch.rowWeights().length;
     for (int s = 0; s < batch.schema().slotCount(); s++) {
       bytes += 8L * batch.ids(s).length + 4L * batch.offsets(s).length;
       bytes += 4L * batch.weights(s).length;

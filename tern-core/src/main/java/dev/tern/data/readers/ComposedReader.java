@@ -42,8 +42,15 @@ final class ComposedReader extends JoinedReader {
       dense.addAll(source.schema().dense());
       slots.addAll(source.schema().slots());
     }
+    List<String> weights =
+        sources.stream().flatMap(source -> source.schema().weight().stream()).toList();
+    if (weights.size() > 1) {
+      throw new IllegalArgumentException(
+          "compose: got the columns of weights %s, expected one; compose rows without them"
+              .formatted(weights));
+    }
     try {
-      return new Schema(labels, dense, slots);
+      return new Schema(labels, dense, slots, weights.stream().findFirst());
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
           "compose: " + e.getMessage() + "; map one reader to other names first", e);
@@ -76,8 +83,11 @@ final class ComposedReader extends JoinedReader {
     for (Batch part : parts) {
       Schema columns = part.schema();
       copyNumbers(part, joined, label, dense);
+      if (columns.weighted()) {
+        System.arraycopy(part.rowWeights(), 0, joined.rowWeights(), 0, count);
+      }
       for (int s = 0; s < columns.slotCount(); s++) {
-        copySlot(part, s, joined, slot++, count);
+        SlotIds.copy(part, s, joined, slot++, count);
       }
       label += columns.labelDim();
       dense += columns.denseDim();
@@ -94,16 +104,6 @@ final class ComposedReader extends JoinedReader {
       System.arraycopy(from.labels(), row * labels, to.labels(), toLabel, labels);
       int toDense = row * to.schema().denseDim() + dense;
       System.arraycopy(from.dense(), row * numbers, to.dense(), toDense, numbers);
-    }
-  }
-
-  private static void copySlot(Batch from, int fromSlot, Batch to, int toSlot, int rows) {
-    int[] offsets = from.offsets(fromSlot);
-    int ids = offsets[rows];
-    System.arraycopy(from.ids(fromSlot), 0, to.ensureIds(toSlot, ids), 0, ids);
-    System.arraycopy(offsets, 0, to.offsets(toSlot), 0, rows + 1);
-    if (from.schema().slots().get(fromSlot).weighted()) {
-      System.arraycopy(from.weights(fromSlot), 0, to.ensureWeights(toSlot, ids), 0, ids);
     }
   }
 

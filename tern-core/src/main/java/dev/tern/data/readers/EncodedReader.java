@@ -15,6 +15,11 @@ final class EncodedReader extends DerivedReader {
 
   EncodedReader(DataReader source, FeatureEncoder encoder) {
     super(source);
+    if (source.schema().weighted() && !encoder.schema().weighted()) {
+      throw new IllegalArgumentException(
+          "encode: got rows with the weights %s, expected rows without as in training; take FeatureEncoder.withWeight"
+              .formatted(source.schema().weight().orElseThrow()));
+    }
     this.encoder = encoder;
     pool = new BatchPool(encoder.schema(), 1024);
   }

@@ -81,7 +81,19 @@ public final class Readers {
    * @throws IllegalArgumentException if no label has that name
    */
   public static DataReader withLabel(DataReader source, String label) {
-    return OneLabel.of(source, label);
+    return PickedLabels.one(source, label);
+  }
+
+  /**
+   * The rows of {@code source}, whose label {@code label} is no label but the weight of its row:
+   * how often it counts in the loss and in metrics. For rows of which one of ten was kept, it is
+   * 10.
+   *
+   * @throws IllegalArgumentException if no label has that name, or the rows have weights. A weight
+   *     that is not finite or below 0 is a {@link DataException} when its row is read
+   */
+  public static DataReader weighted(DataReader source, String label) {
+    return PickedLabels.weighted(source, label);
   }
 
   /**

@@ -66,11 +66,13 @@ final class ParquetFeature implements ParquetSpan.RowColumn {
     fillNumbers(span, labels, stride);
     for (int part = 0; part < target.width(); part++) {
       int at = span.from() * stride + target.index() + part;
+      String name = span.batch().schema().labels().get(target.index() + part);
+      ReadPolicy.Labels values = span.policy().labels(name);
       for (int i = 0; i < span.rows(); i++) {
         float label = labels[at + i * stride];
-        if (!span.policy().accepts(label)) {
+        if (!values.accepts(label)) {
           String where = span.where(target.name(), i);
-          span.fault(i, span.policy().badLabel(where, Float.toString(label)));
+          span.fault(i, values.fault(where, Float.toString(label)));
         }
       }
     }

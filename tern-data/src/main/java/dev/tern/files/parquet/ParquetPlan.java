@@ -8,6 +8,7 @@ import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.encode.TextHash;
 import dev.tern.data.encode.TimePart;
 import dev.tern.files.Columns;
+import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.TimeOrder;
 import java.util.ArrayList;
@@ -114,12 +115,16 @@ record ParquetPlan(
     }
   }
 
-  /** A plan to read {@code columns} by name. */
-  static ParquetPlan byName(Columns columns, ParquetOptions options, TextDictionary dictionary) {
+  /** A plan to read what {@code policy} reads of {@code named}, by name. */
+  static ParquetPlan byName(
+      Columns named, ReadPolicy policy, ParquetOptions options, TextDictionary dictionary) {
+    Columns columns = policy.read(named);
     List<Target> wanted = new ArrayList<>();
-    ParquetValues.Use label =
-        columns.positive().isEmpty() ? ParquetValues.Use.NUMBER : ParquetValues.Use.POSITIVE;
-    columns.labels().forEach(name -> wanted.add(number(Role.LABEL, name, -1, label)));
+    for (String name : columns.labels()) {
+      boolean texts = !columns.positive().isEmpty() && policy.takesTexts(name);
+      ParquetValues.Use use = texts ? ParquetValues.Use.POSITIVE : ParquetValues.Use.NUMBER;
+      wanted.add(number(Role.LABEL, name, -1, use));
+    }
     columns
         .dense()
         .forEach(name -> wanted.add(number(Role.DENSE, name, -1, ParquetValues.Use.NUMBER)));

@@ -72,7 +72,7 @@ public final class ParquetReader {
       ReadPolicy policy,
       TextDictionary dictionary) {
     List<Path> files = InputFiles.of(FileSequence.requireFiles(paths), InputFiles.Kind.PARQUET);
-    ParquetPlan plan = ParquetPlan.byName(policy.read(columns), options, dictionary);
+    ParquetPlan plan = ParquetPlan.byName(columns, policy, options, dictionary);
     return read(files, policy, plan, columns.reading(""));
   }
 

@@ -127,7 +127,8 @@ final class ParquetRecords implements RecordCopy {
       plan =
           key.sparse().isEmpty()
               ? Optional.empty()
-              : Optional.of(ParquetPlan.byName(key, options, TextDictionary.none()));
+              : Optional.of(
+                  ParquetPlan.byName(key, ReadPolicy.STRICT, options, TextDictionary.none()));
     }
 
     void add(Path path) {

@@ -22,6 +22,7 @@ final class NormFile implements RowSource {
   private final Schema schema;
   private final KeyType keys;
   private final ReadPolicy policy;
+  private final ReadPolicy.Labels[] values;
   private final BinaryInput in;
   private final NormHeader header;
   private long record;
@@ -45,6 +46,7 @@ final class NormFile implements RowSource {
     this.schema = schema;
     this.keys = keys;
     this.policy = policy;
+    values = policy.labels(schema.labels());
     this.in = in;
     this.header = header;
     block =
@@ -264,8 +266,8 @@ final class NormFile implements RowSource {
   private void readLabels(Batch batch) {
     for (int i = 0; i < header.labels(); i++) {
       float label = in.readFloat();
-      if (!policy.accepts(label) && badValue == null) {
-        badValue = policy.badLabel(where(in.offset() - 4), Float.toString(label));
+      if (!values[i].accepts(label) && badValue == null) {
+        badValue = values[i].fault(where(in.offset() - 4), Float.toString(label));
       }
       batch.setLabel(i, label);
     }

@@ -174,7 +174,7 @@ final class NormProbe {
     private static final float LEAST_LABEL = 1e-30f;
 
     private final KeyType keys;
-    private final ReadPolicy policy;
+    private final ReadPolicy.Labels values;
     private final boolean labels;
     private final BinaryInput in;
     private final NormHeader header;
@@ -185,7 +185,8 @@ final class NormProbe {
 
     Walk(Path file, KeyType keys, ReadPolicy policy, boolean labels) {
       this.keys = keys;
-      this.policy = policy;
+      // Labels of some names have no names here.
+      values = policy.apart().isEmpty() ? policy.labels() : ReadPolicy.Labels.FINITE;
       this.labels = labels && policy.labels() != ReadPolicy.Labels.NONE;
       in = BinaryInput.open(file);
       try {
@@ -224,7 +225,7 @@ final class NormProbe {
       boolean legal = true;
       for (int i = 0; i < header.labels(); i++) {
         float label = in.readFloat();
-        legal &= policy.accepts(label) && (label == 0 || Math.abs(label) >= LEAST_LABEL);
+        legal &= values.accepts(label) && (label == 0 || Math.abs(label) >= LEAST_LABEL);
       }
       in.seek(in.offset() + 4L * header.dense());
       for (int s = 0; s < header.slots(); s++) {

@@ -15,6 +15,7 @@ final class RawFile implements RowSource {
   private final ReadPolicy policy;
   private final BinaryInput in;
   private final int labels;
+  private final ReadPolicy.Labels[] values;
   private final int dense;
   private final int[] hotness;
   private final int sampleBytes;
@@ -28,6 +29,7 @@ final class RawFile implements RowSource {
     this.policy = policy;
     this.in = in;
     labels = options.schema().labelDim();
+    values = policy.labels(options.schema().labels());
     dense = options.schema().denseDim();
     hotness = options.schema().slots().stream().mapToInt(Slot::hotness).toArray();
     sampleBytes = options.sampleBytes();
@@ -104,20 +106,20 @@ final class RawFile implements RowSource {
     for (int i = 0; i < labels; i++) {
       int bits = in.readInt();
       float label = options.intLabels() ? bits : Float.intBitsToFloat(bits);
-      if (!policy.accepts(label)) {
-        throw policy.badLabel(where(in.offset() - 4), shownLabel(bits));
+      if (!values[i].accepts(label)) {
+        throw values[i].fault(where(in.offset() - 4), shownLabel(bits, values[i]));
       }
       batch.setLabel(i, label);
     }
   }
 
   /** A label as read, and as the other type where that makes more sense. */
-  private String shownLabel(int bits) {
+  private String shownLabel(int bits, ReadPolicy.Labels may) {
     float number = Float.intBitsToFloat(bits);
     if (options.intLabels()) {
-      return policy.accepts(number) ? bits + " (" + number + " as float label)" : "" + bits;
+      return may.accepts(number) ? bits + " (" + number + " as float label)" : "" + bits;
     }
-    return policy.accepts(bits) ? number + " (" + bits + " as int label)" : "" + number;
+    return may.accepts(bits) ? number + " (" + bits + " as int label)" : "" + number;
   }
 
   private void readDense(Batch batch) {

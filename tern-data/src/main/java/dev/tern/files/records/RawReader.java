@@ -157,7 +157,7 @@ public final class RawReader {
     boolean binary = true;
     boolean same = true;
     for (float label : labels) {
-      binary &= ReadPolicy.STRICT.accepts(label);
+      binary &= ReadPolicy.Labels.BINARY.accepts(label);
       same &= Float.floatToIntBits(label) == Float.floatToIntBits(labels[0]);
     }
     return binary || same;

@@ -29,7 +29,7 @@ final class UniformRows {
   private final int dense;
   private final RawOptions.Dense denseForm;
   private final KeyType keys;
-  private final ReadPolicy policy;
+  private final ReadPolicy.Labels[] values;
 
   /** Byte of the first label of a row, counted from the row. */
   private final int labelsAt;
@@ -56,7 +56,7 @@ final class UniformRows {
     this.intLabels = intLabels;
     this.denseForm = denseForm;
     this.keys = keys;
-    this.policy = policy;
+    values = policy.labels(schema.labels());
     dense = schema.denseDim();
     keysAt = new int[schema.slotCount()];
     keyCounts = new int[schema.slotCount()];
@@ -70,7 +70,9 @@ final class UniformRows {
     int size = batch.size();
     batch.resize(size + rows);
     boolean sound =
-        (policy.labels() == ReadPolicy.Labels.NONE || putLabels(batch, size, data, at, rows))
+        (values.length == 0
+                || values[0] == ReadPolicy.Labels.NONE
+                || putLabels(batch, size, data, at, rows))
             && putDense(batch, size, data, at, rows);
     if (!sound) {
       batch.resize(size);
@@ -90,7 +92,7 @@ final class UniformRows {
       for (int i = 0; i < labels; i++) {
         int bits = (int) INT.get(data, from + 4 * i);
         float label = intLabels ? bits : Float.intBitsToFloat(bits);
-        sound &= policy.accepts(label);
+        sound &= values[i].accepts(label);
         out[(size + row) * labels + i] = label;
       }
     }

@@ -52,6 +52,9 @@ final class CsvFile implements RowSource {
 
   private final int[] labelFields;
 
+  /** What each label may be. */
+  private final ReadPolicy.Labels[] values;
+
   /** The columns that the file has in the names of its folders. */
   private final CsvPartition partition;
 
@@ -98,6 +101,7 @@ final class CsvFile implements RowSource {
     header = CsvHeader.of(file, input, options);
     width = header.width();
     partition = new CsvPartition(HivePath.of(file), header.names(), columns, policy, dictionary);
+    values = policy.labels(columns.labels());
     labelColumns =
         IntStream.range(0, columns.labels().size())
             .filter(i -> !partition.has(columns.labels().get(i)))
@@ -129,7 +133,12 @@ final class CsvFile implements RowSource {
    * in it; -1 for none.
    */
   private int witness() {
-    return labelFields.length > 0 && positive.length > 0 ? labelFields[0] : -1;
+    for (int i = 0; i < labelFields.length && positive.length > 0; i++) {
+      if (policy.takesTexts(columns.labels().get(labelColumns[i]))) {
+        return labelFields[i];
+      }
+    }
+    return -1;
   }
 
   /** Whether the field {@link #witness} holds the name of its column. */
@@ -333,23 +342,28 @@ final class CsvFile implements RowSource {
   private float label(int field, int column) {
     int from = input.start(field);
     int to = input.end(field);
+    ReadPolicy.Labels may = values[column];
     if (isMissing(from, to)) {
       throw new DataException(
-          "%s: got %s, which says that the label is missing, expected a label; leave the row out"
-              .formatted(where(field, columns.labels().get(column)), shown(from, to)));
+          "%s: got %s, which says that the %s is missing, expected a %s; leave the row out"
+              .formatted(
+                  where(field, columns.labels().get(column)),
+                  shown(from, to),
+                  may.noun(),
+                  may.noun()));
     }
     if (from == to && !input.isQuoted(field)) {
       throw new DataException(
-          where(field, columns.labels().get(column))
-              + ": got no label, expected one; mend the row or leave it out");
+          "%s: got no %s, expected one; mend the row or leave it out"
+              .formatted(where(field, columns.labels().get(column)), may.noun()));
     }
-    if (positive.length > 0) {
+    if (positive.length > 0 && policy.takesTexts(columns.labels().get(column))) {
       return input.escaped(field)
           ? positive(unescape(from, to))
           : positive(input.bytes(), from, to);
     }
-    if (!numbers.parseFloat(input.bytes(), from, to) || !policy.accepts(numbers.number())) {
-      throw policy.badLabel(where(field, columns.labels().get(column)), shown(from, to));
+    if (!numbers.parseFloat(input.bytes(), from, to) || !may.accepts(numbers.number())) {
+      throw may.fault(where(field, columns.labels().get(column)), shown(from, to));
     }
     return numbers.number();
   }

@@ -22,6 +22,8 @@ final class LibsvmFile implements RowSource {
   private final NumberParser numbers = new NumberParser();
   private final boolean labelled;
   private final byte[][] positive;
+  private final ReadPolicy.Labels values;
+  private final boolean takesTexts;
   private final byte[][] missing;
   private final int denseDim;
 
@@ -59,6 +61,8 @@ final class LibsvmFile implements RowSource {
     this.columns = columns;
     this.policy = policy;
     labelled = !named.labels().isEmpty();
+    values = labelled ? policy.labels(named.labels().getFirst()) : policy.labels();
+    takesTexts = labelled && policy.takesTexts(named.labels().getFirst());
     positive = CsvFile.utf8(named.positive());
     missing = CsvFile.utf8(named.missing());
     denseDim = named.dense().size();
@@ -172,17 +176,17 @@ final class LibsvmFile implements RowSource {
 
   private float label(int from, int to) {
     byte[] bytes = input.bytes();
-    if (positive.length > 0) {
+    if (positive.length > 0 && takesTexts) {
       return CsvFile.isOneOf(positive, bytes, from, to) ? 1 : 0;
     }
     if (!numbers.parseFloat(bytes, from, to)) {
-      throw policy.badLabel(input.where(from), input.quoted(from, to));
+      throw values.fault(input.where(from), input.quoted(from, to));
     }
     float label = numbers.number();
     // Both notations say -1 for what is 0 here.
-    label = label == -1 && policy.labels() == ReadPolicy.Labels.BINARY ? 0 : label;
-    if (!policy.accepts(label)) {
-      throw policy.badLabel(input.where(from), input.quoted(from, to));
+    label = label == -1 && values == ReadPolicy.Labels.BINARY ? 0 : label;
+    if (!values.accepts(label)) {
+      throw values.fault(input.where(from), input.quoted(from, to));
     }
     return label;
   }

@@ -126,12 +126,13 @@ public final class HivePath {
 
   /** The label in {@code column}, by the rule of {@code columns}; {@code policy} must accept it. */
   public float label(String column, Columns columns, ReadPolicy policy) {
-    if (!columns.positive().isEmpty() && !isMissing(column, columns.missing())) {
+    boolean texts = !columns.positive().isEmpty() && policy.takesTexts(column);
+    if (texts && !isMissing(column, columns.missing())) {
       return columns.positive().contains(text(column)) ? 1 : 0;
     }
     float label = number(column, columns.missing());
-    if (!policy.accepts(label)) {
-      throw policy.badLabel(where(column), '"' + Shown.line(text(column)) + '"');
+    if (!policy.labels(column).accepts(label)) {
+      throw policy.labels(column).fault(where(column), '"' + Shown.line(text(column)) + '"');
     }
     return label;
   }
