@@ -105,7 +105,7 @@ final class EvaluateCommand implements Callable<Integer> {
       for (TaskMetrics.Result task : tasks) {
         String name = tasks.size() > 1 ? task.task() + " " : "";
         print(out, progress, task, name, config);
-        if (predictor.givesProbabilities()) {
+        if (!predictor.hasOwnLoss()) {
           printProbabilities(out, task.metrics(), name);
         }
       }

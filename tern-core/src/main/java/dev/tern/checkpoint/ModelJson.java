@@ -1,6 +1,7 @@
 package dev.tern.checkpoint;
 
 import dev.tern.internal.json.Json;
+import dev.tern.model.Loss;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
@@ -91,6 +92,9 @@ final class ModelJson {
     if (task.negativeRate() != 1) {
       json.put("negativeRate", task.negativeRate());
     }
+    if (!task.loss().equals(Loss.BINARY_CROSS_ENTROPY)) {
+      json.put("loss", LossJson.write(task.loss()));
+    }
     return json;
   }
 
@@ -100,7 +104,8 @@ final class ModelJson {
         (float) json.number("weight"),
         json.has("within") ? Optional.of(json.text("within")) : Optional.empty(),
         json.has("positiveWeight") ? (float) json.number("positiveWeight") : 1,
-        json.has("negativeRate") ? (float) json.number("negativeRate") : 1);
+        json.has("negativeRate") ? (float) json.number("negativeRate") : 1,
+        json.has("loss") ? LossJson.read(json.object("loss")) : Loss.BINARY_CROSS_ENTROPY);
   }
 
   private static Towers towers(Json.Obj json) {

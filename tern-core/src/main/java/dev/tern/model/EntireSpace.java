@@ -28,13 +28,17 @@ final class EntireSpace implements Model {
   EntireSpace(TaskTowers.Sizes sizes, Schema schema, Parameters parameters) {
     this.sizes = sizes;
     List<Task> tasks = sizes.tasks();
-    if (tasks.size() != 2 || tasks.stream().anyMatch(task -> task.within().isPresent())) {
+    if (tasks.size() != 2 || tasks.stream().anyMatch(EntireSpace::isOther)) {
       throw new IllegalArgumentException(
-          "model: got the tasks %s for ESMM, expected two over all rows, the click and what may follow it; name these labels"
+          "model: got the tasks %s for ESMM, expected two over all rows with cross entropy, the click and what may follow it; name these labels"
               .formatted(tasks));
     }
     int flat = sizes.flat(schema);
     towers = new TaskTowers(sizes, flat, parameters);
+  }
+
+  private static boolean isOther(Task task) {
+    return task.within().isPresent() || !(task.loss() instanceof Loss.BinaryCrossEntropy);
   }
 
   @Override

@@ -12,8 +12,8 @@ import java.util.Optional;
  * <p>{@link #logits} is called once for each batch size. It records the expressions that training
  * and scoring run with the values of every batch, so it must not depend on values. Gradients follow
  * from the expressions. Two things are not part of a model: {@link Network} holds the embedding
- * tables, and training adds the loss, for each task the mean binary cross entropy of its logits. A
- * model may add terms of its own.
+ * tables, and training adds the loss, for each task the mean of its {@link Task#loss}. A model may
+ * add terms of its own.
  */
 public interface Model {
   /** Floats of one embedding row, {@code W}: every slot has a table of this width. */

@@ -6,7 +6,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * One thing that a model predicts of a row: the probability that a label is 1.
+ * One thing that a model predicts of a row: the probability that a label is 1, or what {@link
+ * #loss} makes of the logit.
  *
  * @param label name of the label's column
  * @param weight factor of the task's mean loss in the loss that training minimizes, above 0
@@ -19,11 +20,24 @@ import java.util.Optional;
  *     Scores and evaluations are of data that have all of them: the logit is {@code
  *     log(negativeRate)} more than the trained one. For example, a probability of 0.5 where one of
  *     five negatives was kept is 1 / (1 + 5) = 0.167
+ * @param loss what training minimizes. Losses other than cross entropy of labels 0 and 1 have no
+ *     {@code positiveWeight} and {@code negativeRate} but 1
  */
 public record Task(
-    String label, float weight, Optional<String> within, float positiveWeight, float negativeRate) {
+    String label,
+    float weight,
+    Optional<String> within,
+    float positiveWeight,
+    float negativeRate,
+    Loss loss) {
   public Task {
     Objects.requireNonNull(label, "label");
+    Objects.requireNonNull(loss, "loss");
+    if (!loss.equals(Loss.BINARY_CROSS_ENTROPY) && (positiveWeight != 1 || negativeRate != 1)) {
+      throw new IllegalArgumentException(
+          "task %s: got the loss %s with a weight of positive rows or a share of negative rows, expected 1 for both, as they are for cross entropy of labels 0 and 1; give rows weights"
+              .formatted(label, loss));
+    }
     if (!(positiveWeight > 0 && positiveWeight < Float.POSITIVE_INFINITY)) {
       throw new IllegalArgumentException(
           "task %s: got the weight %s of positive rows, expected a number above 0; 1 counts them as others"
@@ -48,7 +62,7 @@ public record Task(
 
   /** A task whose positive and negative rows count alike. */
   public Task(String label, float weight, Optional<String> within) {
-    this(label, weight, within, 1, 1);
+    this(label, weight, within, 1, 1, Loss.BINARY_CROSS_ENTROPY);
   }
 
   /** The task of a label, for all rows, with the weight 1. */
@@ -63,21 +77,31 @@ public record Task(
 
   /** The same task with another weight. */
   public Task withWeight(float factor) {
-    return new Task(label, factor, within, positiveWeight, negativeRate);
+    return new Task(label, factor, within, positiveWeight, negativeRate, loss);
   }
 
   /** The same task for rows where {@code other} is 1. */
   public Task within(String other) {
-    return new Task(label, weight, Optional.of(other), positiveWeight, negativeRate);
+    return new Task(label, weight, Optional.of(other), positiveWeight, negativeRate, loss);
   }
 
   /** The same task with another factor of the losses of positive rows. */
   public Task withPositiveWeight(float factor) {
-    return new Task(label, weight, within, factor, negativeRate);
+    return new Task(label, weight, within, factor, negativeRate, loss);
   }
 
   /** The same task trained on rows with a share of the negative ones. */
   public Task withNegativeRate(float share) {
-    return new Task(label, weight, within, positiveWeight, share);
+    return new Task(label, weight, within, positiveWeight, share, loss);
+  }
+
+  /** The same task with another loss. */
+  public Task withLoss(Loss other) {
+    return new Task(label, weight, within, positiveWeight, negativeRate, other);
+  }
+
+  /** The same task of a label of another name. */
+  public Task withLabel(String name) {
+    return new Task(name, weight, within, positiveWeight, negativeRate, loss);
   }
 }

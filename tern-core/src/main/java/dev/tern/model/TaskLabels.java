@@ -4,6 +4,7 @@ import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.tensor.Tensor;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -45,6 +46,14 @@ public final class TaskLabels {
             "tasks: got the label %s twice, expected one task for each label"
                 .formatted(task.label()));
       }
+      for (Task other : named) {
+        boolean whole = other.loss().accepts(1) && !other.loss().accepts(0.5f);
+        if (task.within().equals(Optional.of(other.label())) && !whole) {
+          throw new IllegalArgumentException(
+              "task %s: got rows within %s, whose loss is %s, expected a label of 0 and 1; count all rows"
+                  .formatted(task.label(), other.label(), other.loss()));
+        }
+      }
     }
     return new TaskLabels(schema, named.isEmpty() ? List.of(Task.of("")) : List.copyOf(named));
   }
@@ -70,6 +79,35 @@ public final class TaskLabels {
   /** Logits of each row. */
   public int count() {
     return tasks.size();
+  }
+
+  /**
+   * Makes predictions of logits in their place: of each of {@code rows} rows one for each task,
+   * side by side.
+   */
+  public void predict(float[] logits, int rows) {
+    int count = tasks.size();
+    for (int k = 0; k < count; k++) {
+      Loss loss = tasks.get(k).loss();
+      for (int i = k; i < rows * count; i += count) {
+        logits[i] = loss.predicted(logits[i]);
+      }
+    }
+  }
+
+  /**
+   * The losses of logits, in the shape of both: {@code [B]}, or {@code [B, K]} of {@code K} tasks.
+   */
+  public Tensor losses(Tensor logits, Tensor labels) {
+    Loss first = tasks.getFirst().loss();
+    if (tasks.stream().allMatch(task -> task.loss().equals(first))) {
+      return first.of(logits, labels);
+    }
+    List<Tensor> columns = new ArrayList<>();
+    for (int k = 0; k < tasks.size(); k++) {
+      columns.add(tasks.get(k).loss().of(logits.slice(1, k, k + 1), labels.slice(1, k, k + 1)));
+    }
+    return Tensor.concat(1, columns);
   }
 
   /** Whether the loss is the mean over all rows of one task. */
@@ -101,7 +139,9 @@ public final class TaskLabels {
     return Optional.of(Tensor.of(Shape.of(offsets.length), offsets));
   }
 
-  /** The label of a row, 0 or 1 in rows that count, or NaN where it is missing. */
+  /**
+   * The label of a row, as {@link Task#loss} has it in rows that count; NaN where it is missing.
+   */
   public float label(Batch batch, int row, int task) {
     return batch.labels()[row * width + labels[task]];
   }

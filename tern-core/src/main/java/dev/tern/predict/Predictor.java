@@ -5,7 +5,6 @@ import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.internal.ir.Pointwise;
 import dev.tern.model.Model;
 import dev.tern.model.Network;
 import dev.tern.model.Task;
@@ -99,12 +98,18 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * Whether scores are probabilities. The scores of a model with a loss of its own ({@link
-   * Model#hasOwnLoss}), such as two towers, are its logits: they say which of two items suits a
-   * user better, not how likely it is.
+   * Whether the model has a loss of its own, as two towers have: {@link Model#hasOwnLoss}. Its
+   * scores are its logits: they say which of two items suits a user better, not how likely it is.
    */
-  public boolean givesProbabilities() {
-    return !network.model().hasOwnLoss();
+  public boolean hasOwnLoss() {
+    return network.model().hasOwnLoss();
+  }
+
+  /** Turns the logits of rows into what their tasks' losses predict. */
+  private void predict(float[] logits, int rows) {
+    if (!hasOwnLoss()) {
+      network.tasks().predict(logits, rows);
+    }
   }
 
   /** The columns of the rows to score. */
@@ -113,28 +118,28 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * The probability of label 1 for one row, given as values by column name. {@link
-   * FeatureEncoder#addRow} says which values a column takes. A column left out is missing. NaN
-   * where a number is so huge that the model overflows. Of several {@link #tasks} it is the first
-   * one's; {@link #scores} has all. Where the model {@link #givesProbabilities no probabilities} it
-   * is the logit, here and below.
+   * The probability of label 1 for one row, or what the loss of its task predicts ({@link
+   * dev.tern.model.Loss#predicted}), given as values by column name. {@link FeatureEncoder#addRow}
+   * says which values a column takes. A column left out is missing. NaN where a number is so huge
+   * that the model overflows. Of several {@link #tasks} it is the first one's; {@link #scores} has
+   * all. Of a model that {@link #hasOwnLoss} it is the logit, here and below.
    */
   public float score(Map<String, ?> row) {
     Context context = contexts.take();
     try {
       float logit = context.logits(row)[0];
-      return givesProbabilities() ? Pointwise.sigmoid(logit) : logit;
+      return hasOwnLoss() ? logit : tasks().getFirst().loss().predicted(logit);
     } finally {
       contexts.give(context);
     }
   }
 
-  /** The probability of label 1 for each task of one row, which is as in {@link #score(Map)}. */
+  /** The prediction of each task for one row, which is as in {@link #score(Map)}. */
   public float[] scores(Map<String, ?> row) {
     Context context = contexts.take();
     try {
       float[] result = context.logits(row).clone();
-      toProbabilities(result, result.length);
+      predict(result, 1);
       return result;
     } finally {
       contexts.give(context);
@@ -142,9 +147,9 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * The probability of label 1 for each row of {@code rows}, which has the dense numbers and slots
-   * of {@link #schema()}; labels are not read, and may be missing. NaN as for {@link #score(Map)}.
-   * Of {@code K} {@link #tasks} each row has {@code K} of them, side by side.
+   * The prediction for each row of {@code rows}, as in {@link #score(Map)}, which has the dense
+   * numbers and slots of {@link #schema()}; labels are not read, and may be missing. NaN as for
+   * {@link #score(Map)}. Of {@code K} {@link #tasks} each row has {@code K} of them, side by side.
    */
   public float[] score(Batch rows) {
     float[] result = new float[rows.size() * tasks().size()];
@@ -156,26 +161,20 @@ public final class Predictor implements AutoCloseable {
   public float[] score(Batch rows, ColumnCounts counts) {
     float[] result = new float[rows.size() * tasks().size()];
     logits(rows, result, counts);
-    toProbabilities(result, result.length);
+    predict(result, rows.size());
     return result;
-  }
-
-  private void toProbabilities(float[] logits, int count) {
-    for (int i = 0; i < count && givesProbabilities(); i++) {
-      logits[i] = Pointwise.sigmoid(logits[i]);
-    }
   }
 
   /** Writes the result of {@link #score(Batch)} to the first places of {@code target}. */
   public void score(Batch rows, float[] target) {
     logits(rows, target);
-    toProbabilities(target, rows.size() * tasks().size());
+    predict(target, rows.size());
   }
 
   /**
-   * Writes the log-odds of label 1 for each row, of each task, to the first places of {@code
-   * target}. They tell rows apart whose probabilities round to 0 or 1. Rows are as in {@link
-   * #score(Batch)}.
+   * Writes the logit of each row, of each task, to the first places of {@code target}: the log-odds
+   * of label 1, or what {@link dev.tern.model.Loss#predicted} takes. They tell rows apart whose
+   * probabilities round to 0 or 1. Rows are as in {@link #score(Batch)}.
    */
   public void logits(Batch rows, float[] target) {
     logits(rows, target, Optional.empty());

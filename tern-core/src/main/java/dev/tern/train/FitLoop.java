@@ -92,9 +92,9 @@ record FitLoop(
     List<TaskMetrics.Result> results = trainer.evaluate(rows, columns);
     Monitor monitor = options.monitor();
     int task = monitor.index(trainer.network().tasks().tasks());
-    double value = monitor.value(results.get(task).metrics());
+    double value = monitor.value(results.get(task));
     RunState before = trainer.state();
-    boolean isBest = monitor.isBetter(value, before.best());
+    boolean isBest = monitor.isBetter(results.get(task), before.best());
     RunState state = isBest ? before.bestAt(value) : before.notBest();
     trainer.goTo(state);
     long nanos = System.nanoTime() - start;

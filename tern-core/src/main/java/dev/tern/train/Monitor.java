@@ -1,9 +1,11 @@
 package dev.tern.train;
 
 import dev.tern.model.Task;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * The figure of evaluations that decides which checkpoint is the best, and when a run stops early.
@@ -15,15 +17,32 @@ public record Monitor(Figure figure, String task) {
   /** The AUC of the first task. */
   public static final Monitor AUC = new Monitor(Figure.AUC, "");
 
-  /** Figures of {@link Metrics.Result}. */
+  /**
+   * Figures of {@link Metrics.Result}, and for tasks that predict values of {@link ValueMetrics}.
+   */
   public enum Figure {
-    /** {@link Metrics.Result#auc}: more is better. */
+    /**
+     * {@link Metrics.Result#auc}: more is better. A task that predicts values has none: its mean
+     * loss decides, and less is better.
+     */
     AUC,
     /** {@link Metrics.Result#logLoss}: less is better. */
     LOG_LOSS,
     /** {@link Metrics.Result#normalizedEntropy}: less is better. */
-    NORMALIZED_ENTROPY
+    NORMALIZED_ENTROPY,
+    /** {@link ValueMetrics.Result#mse}: less is better. */
+    MSE,
+    /** {@link ValueMetrics.Result#mae}: less is better. */
+    MAE,
+    /** {@link ValueMetrics.Result#r2}: more is better. */
+    R2,
+    /** {@link ValueMetrics.Result#smape}: less is better. */
+    SMAPE
   }
+
+  /** Figures of tasks that predict values. */
+  private static final Set<Figure> OF_VALUES =
+      EnumSet.of(Figure.MSE, Figure.MAE, Figure.R2, Figure.SMAPE);
 
   /** Checks that nothing is null. */
   public Monitor {
@@ -40,6 +59,7 @@ public record Monitor(Figure figure, String task) {
   int index(List<Task> tasks) {
     for (int k = 0; k < tasks.size(); k++) {
       if (task.isEmpty() || tasks.get(k).label().equals(task)) {
+        requireFigure(tasks.get(k));
         return k;
       }
     }
@@ -48,28 +68,83 @@ public record Monitor(Figure figure, String task) {
             .formatted(task, tasks.stream().map(Task::label).toList()));
   }
 
+  private void requireFigure(Task of) {
+    boolean probability = of.loss().isOfProbability();
+    if (figure != Figure.AUC && OF_VALUES.contains(figure) == probability) {
+      throw new IllegalArgumentException(
+          "monitor: got %s for the task %s with the loss %s, expected a figure of %s"
+              .formatted(
+                  figure,
+                  of.label(),
+                  of.loss(),
+                  probability
+                      ? "probabilities: AUC, LOG_LOSS or NORMALIZED_ENTROPY"
+                      : "values: MSE, MAE, R2 or SMAPE"));
+    }
+  }
+
   /** The figure of an evaluation; NaN where its rows do not tell. */
-  double value(Metrics.Result result) {
+  double value(TaskMetrics.Result result) {
+    return result.values().map(this::value).orElseGet(() -> value(result.metrics()));
+  }
+
+  private double value(Metrics.Result result) {
     return switch (figure) {
       case AUC -> result.auc();
       case LOG_LOSS -> result.logLoss();
       case NORMALIZED_ENTROPY -> result.normalizedEntropy();
+      case MSE, MAE, R2, SMAPE -> Double.NaN;
     };
+  }
+
+  private double value(ValueMetrics.Result result) {
+    return switch (figure) {
+      case MSE -> result.mse();
+      case MAE -> result.mae();
+      case R2 -> result.r2();
+      case SMAPE -> result.smape();
+      case AUC, LOG_LOSS, NORMALIZED_ENTROPY -> result.loss();
+    };
+  }
+
+  /** Whether a result is better than one with the figure {@code best}, where NaN is no figure. */
+  boolean isBetter(TaskMetrics.Result result, double best) {
+    boolean loss = figure == Figure.AUC && result.values().isPresent();
+    return isBetter(value(result), best, !loss && isMore());
   }
 
   /** Whether {@code value} is better than {@code best}, where NaN is no value. */
   boolean isBetter(double value, double best) {
+    return isBetter(value, best, isMore());
+  }
+
+  private boolean isMore() {
+    return figure == Figure.AUC || figure == Figure.R2;
+  }
+
+  private static boolean isBetter(double value, double best, boolean more) {
     if (Double.isNaN(value) || Double.isNaN(best)) {
       return !Double.isNaN(value);
     }
-    return figure == Figure.AUC ? value > best : value < best;
+    return more ? value > best : value < best;
+  }
+
+  /** Its name for a task, where one that predicts values has its loss in the place of AUC. */
+  public String name(boolean ofValues) {
+    return ofValues && figure == Figure.AUC
+        ? "loss" + (task.isEmpty() ? "" : " of " + task)
+        : toString();
   }
 
   /** The figure in words, with its task where that is named, as in "log loss of buy". */
   @Override
   public String toString() {
     String name =
-        figure == Figure.AUC ? "AUC" : figure.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        switch (figure) {
+          case AUC, MSE, MAE, R2, SMAPE -> figure.name();
+          case LOG_LOSS, NORMALIZED_ENTROPY ->
+              figure.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        };
     return task.isEmpty() ? name : name + " of " + task;
   }
 }

@@ -52,7 +52,7 @@ public record Progress(
   public record Pace(
       double samplesPerSecond, double waiting, double fractionDone, double secondsLeft) {}
 
-  /** Loss, AUC and calibration of the first task, which decides which checkpoint is the best. */
+  /** Loss, AUC and calibration of the first task, if it predicts probabilities. */
   public Metrics.Result metrics() {
     return tasks.getFirst().metrics();
   }

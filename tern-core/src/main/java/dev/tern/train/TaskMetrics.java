@@ -1,9 +1,12 @@
 package dev.tern.train;
 
 import dev.tern.data.Batch;
+import dev.tern.model.Loss;
+import dev.tern.model.Task;
 import dev.tern.model.TaskLabels;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * {@link Metrics} of each task of a model, over the rows that count for it ({@link
@@ -13,36 +16,63 @@ public final class TaskMetrics {
   private final TaskLabels tasks;
   private final List<Metrics> metrics = new ArrayList<>();
 
+  /** Of each task that predicts values, where its {@link Metrics} stay empty. */
+  private final List<Optional<ValueMetrics>> values = new ArrayList<>();
+
   /**
    * Figures of one task.
    *
    * @param task the name of its label
-   * @param metrics of the rows that count for it
+   * @param metrics of the rows that count for it; of no rows for a task that predicts values
+   * @param values of the rows that count for a task that predicts values; empty for probabilities
    */
-  public record Result(String task, Metrics.Result metrics) {}
+  public record Result(String task, Metrics.Result metrics, Optional<ValueMetrics.Result> values) {
+    /** Rows that count for the task. */
+    public long rows() {
+      return values.map(ValueMetrics.Result::rows).orElse(metrics.rows());
+    }
+
+    /** Mean loss: log loss of probabilities, else that of {@link dev.tern.model.Task#loss}. */
+    public double loss() {
+      return values.map(ValueMetrics.Result::loss).orElse(metrics.logLoss());
+    }
+
+    /** Sum of predictions over sum of labels. */
+    public double calibration() {
+      return values.map(ValueMetrics.Result::calibration).orElse(metrics.calibration());
+    }
+  }
 
   /** Metrics of tasks over batches of the schema that {@code tasks} were found in. */
   public TaskMetrics(TaskLabels tasks) {
     this.tasks = tasks;
-    tasks.tasks().forEach(task -> metrics.add(new Metrics()));
+    for (Task task : tasks.tasks()) {
+      Loss loss = task.loss();
+      boolean soft = loss.isOfProbability() && loss.accepts(0.5f);
+      metrics.add(soft ? Metrics.ofSoftLabels() : new Metrics());
+      values.add(loss.isOfProbability() ? Optional.empty() : Optional.of(new ValueMetrics(loss)));
+    }
   }
 
   /**
    * Adds the rows of {@code batch}.
    *
    * @param logits of each row one for each task, side by side
-   * @throws IllegalArgumentException if a logit is NaN, or a label of a row that counts is neither
-   *     0 nor 1; rows before it are added
+   * @throws IllegalArgumentException if a logit is NaN, or the loss of its task does not accept the
+   *     label of a row that counts; rows before it are added
    */
   public void addLogits(float[] logits, Batch batch) {
     int count = metrics.size();
     for (int row = 0; row < batch.size(); row++) {
       for (int k = 0; k < count; k++) {
         if (tasks.counts(batch, row, k)) {
-          metrics
-              .get(k)
-              .addLogit(
-                  logits[row * count + k], tasks.label(batch, row, k), batch.rowWeight(row), row);
+          float logit = logits[row * count + k];
+          float label = tasks.label(batch, row, k);
+          if (values.get(k).isPresent()) {
+            values.get(k).get().add(logit, label, batch.rowWeight(row));
+          } else {
+            metrics.get(k).addLogit(logit, label, batch.rowWeight(row), row);
+          }
         }
       }
     }
@@ -52,7 +82,11 @@ public final class TaskMetrics {
   public List<Result> results() {
     List<Result> results = new ArrayList<>();
     for (int k = 0; k < metrics.size(); k++) {
-      results.add(new Result(tasks.tasks().get(k).label(), metrics.get(k).result()));
+      results.add(
+          new Result(
+              tasks.tasks().get(k).label(),
+              metrics.get(k).result(),
+              values.get(k).map(ValueMetrics::result)));
     }
     return results;
   }
@@ -60,5 +94,6 @@ public final class TaskMetrics {
   /** Forgets all rows. */
   public void clear() {
     metrics.forEach(Metrics::clear);
+    values.forEach(of -> of.ifPresent(ValueMetrics::clear));
   }
 }

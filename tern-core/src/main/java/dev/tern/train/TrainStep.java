@@ -26,9 +26,9 @@ import java.util.Optional;
 /**
  * One training step for batches of one size: rows are looked up, the model computes forward and
  * backward, and the optimizers update dense parameters and rows. The loss is the sum of the tasks'
- * losses times their weights. A task's loss is the mean binary cross entropy over the rows of the
- * batch that count for it, by their weights, or 0 where none does; the entropy of a positive row is
- * taken times {@link Task#positiveWeight}.
+ * losses times their weights. A task's loss is the mean of {@link Task#loss} over the rows of the
+ * batch that count for it, by their weights, or 0 where none does; that of a positive row is taken
+ * times {@link Task#positiveWeight}.
  */
 final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
@@ -42,7 +42,7 @@ final class TrainStep implements AutoCloseable {
   private final ModelInputs inputs;
   private final Variable labels;
 
-  /** What each cross entropy counts in the loss; none where the loss is their mean. */
+  /** What each row and task counts in the loss; none where the loss is their mean. */
   private final Optional<Variable> shares;
 
   private final List<MemorySegment> gradients;
@@ -115,10 +115,8 @@ final class TrainStep implements AutoCloseable {
     List<Tensor> terms = new ArrayList<>(pass.losses().values());
     Model model = network.model();
     if (!model.hasOwnLoss()) {
-      terms.addFirst(
-          shares.isPresent()
-              ? logits.bceWithLogits(labels.tensor(), shares.get().tensor())
-              : logits.bceWithLogits(labels.tensor()));
+      Tensor losses = network.tasks().losses(logits, labels.tensor());
+      terms.addFirst(shares.map(share -> losses.mul(share.tensor()).sum()).orElseGet(losses::mean));
     } else if (terms.isEmpty()) {
       throw new IllegalArgumentException(
           "%s: got no loss of its own, expected one; call addLoss of the features' pass, or let hasOwnLoss be false"
@@ -136,7 +134,7 @@ final class TrainStep implements AutoCloseable {
    * Copies {@code batch} into the step's inputs and looks its rows up. It may be closed after that.
    *
    * @param noise seed of dropout in this step
-   * @throws IllegalArgumentException if a label is missing
+   * @throws IllegalArgumentException if a label is missing, or its loss does not accept it
    */
   void find(Batch batch, long noise) {
     long start = System.nanoTime();
@@ -196,10 +194,16 @@ final class TrainStep implements AutoCloseable {
 
   private static float label(TaskLabels tasks, Batch rows, int row, int task) {
     float label = tasks.label(rows, row, task);
+    Task of = tasks.tasks().get(task);
     if (Float.isNaN(label)) {
       throw new IllegalArgumentException(
-          "train: got no label %s in row %s of a batch, expected 0 or 1 in each; train on rows with labels"
-              .formatted(tasks.tasks().get(task).label(), row));
+          "train: got no label %s in row %s of a batch, expected %s in each; train on rows with labels"
+              .formatted(of.label(), row, of.loss().accepted()));
+    }
+    if (!of.loss().accepts(label)) {
+      throw new IllegalArgumentException(
+          "train: got the label %s %s in row %s of a batch, expected %s; mend it, or give the task another loss than %s"
+              .formatted(of.label(), label, row, of.loss().accepted(), of.loss()));
     }
     return label;
   }

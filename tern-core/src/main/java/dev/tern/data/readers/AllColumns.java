@@ -15,7 +15,7 @@ record AllColumns(int[] dense, int[] slots) implements BatchMap {
 
   static DataReader of(DataReader source, Schema schema) {
     Schema got = source.schema();
-    Schema all = new Schema(got.labels(), schema.dense(), schema.slots());
+    Schema all = new Schema(got.labels(), schema.dense(), schema.slots(), got.weight());
     int[] dense = schema.dense().stream().mapToInt(got.dense()::indexOf).toArray();
     int[] slots = schema.slotNames().stream().mapToInt(got.slotNames()::indexOf).toArray();
     return all.equals(got) ? source : new MappedReader(source, all, new AllColumns(dense, slots));
@@ -23,33 +23,21 @@ record AllColumns(int[] dense, int[] slots) implements BatchMap {
 
   @Override
   public void apply(Batch from, Batch to) {
-    int labels = from.schema().labelDim();
+    int rows = from.size();
     int numbers = from.schema().denseDim();
-    for (int row = 0; row < from.size(); row++) {
-      for (int label = 0; label < labels; label++) {
-        to.setLabel(label, from.labels()[row * labels + label]);
-      }
+    to.resize(rows);
+    System.arraycopy(from.labels(), 0, to.labels(), 0, rows * from.schema().labelDim());
+    System.arraycopy(from.rowWeights(), 0, to.rowWeights(), 0, to.schema().weighted() ? rows : 0);
+    for (int row = 0; row < rows; row++) {
       for (int f = 0; f < dense.length; f++) {
         boolean absent = dense[f] == ABSENT;
-        to.setDense(f, absent ? Float.NaN : from.dense()[row * numbers + dense[f]]);
+        to.dense()[row * dense.length + f] =
+            absent ? Float.NaN : from.dense()[row * numbers + dense[f]];
       }
-      for (int s = 0; s < slots.length; s++) {
-        if (slots[s] != ABSENT) {
-          copy(from, row, slots[s], to, s);
-        }
-      }
-      to.endRow();
     }
-  }
-
-  private static void copy(Batch from, int row, int slot, Batch to, int toSlot) {
-    int end = from.offsets(slot)[row + 1];
-    boolean weighted = from.schema().slots().get(slot).weighted();
-    for (int i = from.offsets(slot)[row]; i < end; i++) {
-      if (weighted) {
-        to.addId(toSlot, from.ids(slot)[i], from.weights(slot)[i]);
-      } else {
-        to.addId(toSlot, from.ids(slot)[i]);
+    for (int s = 0; s < slots.length; s++) {
+      if (slots[s] != ABSENT) {
+        SlotIds.copy(from, slots[s], to, s, rows);
       }
     }
   }
