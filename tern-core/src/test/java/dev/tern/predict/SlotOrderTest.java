@@ -9,6 +9,7 @@ import dev.tern.data.Sequence;
 import dev.tern.data.Slot;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.TableOptions;
+import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
 import dev.tern.model.Scorer;
@@ -36,9 +37,15 @@ final class SlotOrderTest {
   private static final int ROWS = 60;
 
   // No size of a layer is as large as the slots and numbers of a row together.
+  private static final Matching ITEMS = Matching.of("item", "kind");
+
   private static ModelConfig model(ModelConfig.Type type) {
     ModelConfig model =
-        ModelConfig.of(type, D, 7, 5).withBottom(6).withCrossLayers(2).withAttention(9);
+        ModelConfig.of(type, D, 7, 5)
+            .withBottom(6)
+            .withCrossLayers(2)
+            .withAttention(9)
+            .withMatching(ITEMS);
     return type.hasTowers()
         ? model.withTowers(new Towers(List.of(), List.of(8), 3, List.of(4)))
         : model;
@@ -223,22 +230,37 @@ final class SlotOrderTest {
           movePairs(same, before, after);
         }
       }
+      case TWOTOWER -> {
+        boolean item = parameter.equals("item.0.weight");
+        if (item || parameter.equals("user.0.weight")) {
+          before.removeIf(slot -> ITEMS.itemColumns().contains(slot.name()) != item);
+          after.removeIf(slot -> ITEMS.itemColumns().contains(slot.name()) != item);
+          moveVectors(same, before, after);
+        }
+      }
       default -> {
         // The vectors of all pooled slots side by side, perhaps with more behind them.
         boolean attention =
             parameter.startsWith("attention") || parameter.startsWith("transformer");
-        for (int i = 0; !attention && size >= before.size() * D && i < after.size() * D; i++) {
-          same[i] = before.indexOf(after.get(i / D)) * D + i % D;
+        if (!attention) {
+          moveVectors(same, before, after);
         }
       }
     }
     return same;
   }
 
+  /** Moves the places of the vectors of slots, if there are as many. */
+  private static void moveVectors(int[] places, List<Slot> before, List<Slot> after) {
+    for (int i = 0; places.length >= before.size() * D && i < after.size() * D; i++) {
+      places[i] = before.indexOf(after.get(i / D)) * D + i % D;
+    }
+  }
+
   private static List<Slot> pooled(ModelConfig.Type type, Schema schema) {
-    return schema.slots().stream()
-        .filter(slot -> !type.readsSequences() || slot.sequence().isEmpty())
-        .toList();
+    List<Slot> slots = new ArrayList<>(schema.slots());
+    slots.removeIf(slot -> type.readsSequences() && slot.sequence().isPresent());
+    return slots;
   }
 
   /** The bottom's vector, then the dot products of all pairs of vectors, the bottom's first. */

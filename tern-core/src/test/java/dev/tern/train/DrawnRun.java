@@ -11,6 +11,7 @@ import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.UnknownRow;
+import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Towers;
 import dev.tern.nn.Activation;
@@ -163,6 +164,7 @@ public record DrawnRun(
             .withDropout(random.nextBoolean() ? 0.1f : 0)
             .withBottom(5)
             .withCrossLayers(1 + random.nextInt(3))
+            .withMatching(Matching.of("item"))
             .withHeads(attends ? 1 + random.nextInt(2) : 1)
             .withAttention(random.nextBoolean() ? new Integer[] {7} : new Integer[] {12, 5});
     if (type == ModelConfig.Type.DCNV2 && random.nextInt(3) > 0) {

@@ -3,6 +3,7 @@ package dev.tern.data.readers;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
+import java.util.Arrays;
 
 /**
  * Rows with columns that their source may lack. See {@link Readers#withColumns}.
@@ -36,7 +37,9 @@ record AllColumns(int[] dense, int[] slots) implements BatchMap {
       }
     }
     for (int s = 0; s < slots.length; s++) {
-      if (slots[s] != ABSENT) {
+      if (slots[s] == ABSENT) {
+        Arrays.fill(to.offsets(s), 0, rows + 1, 0);
+      } else {
         SlotIds.copy(from, slots[s], to, s, rows);
       }
     }
