@@ -1,9 +1,11 @@
 package dev.tern.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
 import dev.tern.cli.config.Config;
+import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.KeyPaths;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
@@ -24,6 +26,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -56,6 +59,29 @@ final class TrainRunTest {
     assertThat(model.type()).isEqualTo(ModelConfig.Type.DLRM);
     assertThat(model.bottom()).containsExactly(64);
     assertThat(model.hidden()).containsExactly(32, 16);
+  }
+
+  @Test
+  void columnsMayHaveACombinerOfTheirOwn() {
+    String yaml =
+        """
+        data:
+          format: csv
+          train: rows.csv
+          sparse:
+            - {columns: [item, user]}
+            - {columns: [tags, words], separator: "|", combiner: mean}
+            - {columns: [seen], separator: "|", table: item, combiner: sqrtn}
+        model: {type: deepfm}
+        run: {dir: runs/x}
+        """;
+    Config config = Config.parse(yaml, "c.yaml", List.of());
+    assertThat(TrainRun.options(config, Path.of("checkpoints")).tables().combinersOf())
+        .isEqualTo(Map.of("tags", Combiner.MEAN, "words", Combiner.MEAN, "seen", Combiner.SQRTN));
+    String unnamed = yaml.replaceAll("(?s)sparse:.*?model:", "sparse: {combiner: mean}\nmodel:");
+    assertThatThrownBy(() -> Config.parse(unnamed, "c.yaml", List.of()))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("data.sparse.combiner: got one for columns without names");
   }
 
   /** All that the engine is told. */

@@ -11,6 +11,7 @@ import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.json.Json;
 import dev.tern.optim.Optimizer;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -27,6 +28,9 @@ final class TableOptionsJson {
   /** What an id without a row reads as. */
   private static final String UNKNOWN = "unknown";
 
+  /** Combiners of single slots. */
+  private static final String COMBINERS = "combiners";
+
   private static final String HASH = "HASH";
   private static final String BUCKETS = "buckets";
 
@@ -40,6 +44,11 @@ final class TableOptionsJson {
             .put("initRange", options.initRange())
             .put("l2", options.l2())
             .put("combiner", options.combiner().name());
+    if (!options.combinersOf().isEmpty()) {
+      Json.Obj combiners = Json.object();
+      options.combinersOf().forEach((slot, combiner) -> combiners.put(slot, combiner.name()));
+      tables.put(COMBINERS, combiners);
+    }
     options.firstPart().ifPresent(first -> tables.put(FIRST_PART, OptimizerJson.write(first)));
     switch (options.unknown()) {
       case UnknownRow.Derived derived -> tables.put(UNKNOWN, derived.name());
@@ -129,6 +138,12 @@ final class TableOptionsJson {
             .combiner(Combiner.valueOf(tables.text("combiner")))
             .unknown(unknown(tables))
             .storage(tables.has(STORAGE) ? DType.valueOf(tables.text(STORAGE)) : DType.F32);
+    if (tables.has(COMBINERS)) {
+      for (Map.Entry<String, Json> of : tables.object(COMBINERS).fields().entrySet()) {
+        Combiner combiner = Combiner.valueOf(of.getValue().asText(COMBINERS));
+        options = options.combiner(of.getKey(), combiner);
+      }
+    }
     return firstPart(tables).map(options::firstPart).orElse(options);
   }
 

@@ -83,7 +83,7 @@ public final class BatchLookup implements AutoCloseable {
     weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
     parts = slots.newBatch(places);
     bags = new PooledBags[parts.length];
-    Arrays.setAll(bags, _ -> new PooledBags(slots.combiner()));
+    Arrays.setAll(bags, t -> PooledBags.ofParts(slots.combiners(parts[t].slots)));
     targets = new RowParts[parts.length][];
     gradients = new RowParts[parts.length];
     gradientPlaces = new int[parts.length][];
@@ -301,7 +301,7 @@ public final class BatchLookup implements AutoCloseable {
 
   private PooledBags bags(int table) {
     TableBatch part = parts[table];
-    return bags[table].set(part.offsets, part.weights, part.bags());
+    return bags[table].set(part.offsets, part.weights, part.bags()).parts(part.firsts);
   }
 
   private Batch current() {

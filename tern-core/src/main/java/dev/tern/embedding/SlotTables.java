@@ -2,6 +2,8 @@ package dev.tern.embedding;
 
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableStatistics;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -12,22 +14,36 @@ import java.util.stream.IntStream;
 public final class SlotTables implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final List<Integer> ofSlots;
-  private final Combiner combiner;
+  private final List<Combiner> combiners;
 
-  /** Takes over {@code tables}, table {@code s} for slot {@code s}. */
+  /** Takes over {@code tables}, table {@code s} for slot {@code s}; all slots have one combiner. */
   public SlotTables(List<EmbeddingTable> tables, Combiner combiner) {
-    this(tables, IntStream.range(0, tables.size()).boxed().toList(), combiner);
+    this(
+        tables,
+        IntStream.range(0, tables.size()).boxed().toList(),
+        Collections.nCopies(tables.size(), combiner));
+  }
+
+  /** Takes over {@code tables}; all slots have one combiner. */
+  public SlotTables(List<EmbeddingTable> tables, List<Integer> ofSlots, Combiner combiner) {
+    this(tables, ofSlots, Collections.nCopies(ofSlots.size(), combiner));
   }
 
   /**
    * Takes over {@code tables}.
    *
    * @param ofSlots for each slot the number of its table, each of which some slot has
+   * @param combiners for each slot how several of its ids become one vector
    */
-  public SlotTables(List<EmbeddingTable> tables, List<Integer> ofSlots, Combiner combiner) {
+  public SlotTables(List<EmbeddingTable> tables, List<Integer> ofSlots, List<Combiner> combiners) {
     this.tables = List.copyOf(tables);
     this.ofSlots = List.copyOf(ofSlots);
-    this.combiner = combiner;
+    this.combiners = List.copyOf(combiners);
+    if (combiners.size() != ofSlots.size()) {
+      throw new IllegalArgumentException(
+          "tables: got %d combiners for %d slots, expected one for each"
+              .formatted(combiners.size(), ofSlots.size()));
+    }
     if (ofSlots.stream().distinct().count() != tables.size()
         || ofSlots.stream().anyMatch(table -> table < 0 || table >= tables.size())) {
       throw new IllegalArgumentException(
@@ -52,8 +68,9 @@ public final class SlotTables implements AutoCloseable {
         .toArray(TableBatch[]::new);
   }
 
-  public Combiner combiner() {
-    return combiner;
+  /** How several ids of each of {@code slots} become one vector. */
+  List<Combiner> combiners(int[] slots) {
+    return Arrays.stream(slots).mapToObj(combiners::get).toList();
   }
 
   /** Bytes held by all tables. */

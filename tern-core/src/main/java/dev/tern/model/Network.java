@@ -8,6 +8,7 @@ import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.SlotTables;
+import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
@@ -108,8 +109,27 @@ public final class Network implements AutoCloseable {
     }
     List<Integer> ofSlots =
         schema.slots().stream().map(slot -> names.indexOf(slot.table())).toList();
-    SlotTables slots = new SlotTables(tables, ofSlots, options.combiner());
+    SlotTables slots = new SlotTables(tables, ofSlots, combiners(model, schema, options));
     return new Network(device, model, tasks, schema, parameters, slots, rates);
+  }
+
+  private static List<Combiner> combiners(Model model, Schema schema, TableOptions options) {
+    for (String name : options.combinersOf().keySet()) {
+      int slot = schema.slotNames().indexOf(name);
+      boolean read = slot >= 0 && schema.slots().get(slot).sequence().isPresent();
+      if (slot < 0 || read && model.readsSequences()) {
+        throw new IllegalArgumentException(
+            "network: got a combiner for slot %s, %s; leave it out"
+                .formatted(
+                    name,
+                    slot < 0
+                        ? "expected one of " + schema.slotNames()
+                        : "whose ids " + model.getClass().getSimpleName() + " reads one by one"));
+      }
+    }
+    return schema.slotNames().stream()
+        .map(name -> options.combinersOf().getOrDefault(name, options.combiner()))
+        .toList();
   }
 
   private static void requireSequences(Model model, Schema schema) {

@@ -324,6 +324,13 @@ final class DataKeys {
                   + " encode id always integers.")
           .when(FORMAT, "csv", "parquet")
           .reading();
+  static final Key<String> SPARSE_COMBINER =
+      KEYS.key(
+          "data.sparse.combiner",
+          Kind.Choice.of("model", "sum", "mean", "sqrtn"),
+          "model",
+          "How the embeddings of several ids in one of these columns become one; model for what"
+              + " model.combiner says.");
   static final Key<Long> SPARSE_BUCKETS =
       KEYS.key("data.sparse.buckets", Kind.COUNT, 0L, "Buckets of the hash; 0 for all 64 bits.")
           .when(ENCODE, "hash");

@@ -390,6 +390,12 @@ final class ModelKeys {
             .unknown(unknown(s))
             .storage(DType.valueOf(constant(s.get(TABLE_STORAGE))))
             .rows(ROW_RULES.read(s.top()));
+    for (Settings.Group group : s.all("data.sparse")) {
+      String combiner = group.get(DataKeys.SPARSE_COMBINER);
+      for (String column : combiner.equals("model") ? List.<String>of() : columns(group)) {
+        told = told.combiner(column, Combiner.valueOf(constant(combiner)));
+      }
+    }
     for (Settings.Group group : s.all("model.tables")) {
       RowPolicy rule = TABLE_RULES.read(group);
       for (String column : group.get(TABLE_COLUMNS)) {
@@ -401,6 +407,17 @@ final class ModelKeys {
       frozen.addAll(group.get(TABLE_TRAINABLE) ? List.of() : group.get(TABLE_COLUMNS));
     }
     return told.frozen(frozen);
+  }
+
+  private static List<String> columns(Settings.Group sparse) {
+    List<String> columns = sparse.get(DataKeys.SPARSE_COLUMNS);
+    if (columns.isEmpty()) {
+      throw new ConfigException(
+          sparse.where(DataKeys.SPARSE_COMBINER)
+              + ": data.sparse.combiner: got one for columns without names, expected names beside"
+              + " it; add data.sparse.columns, or give model.combiner for all columns");
+    }
+    return columns;
   }
 
   private static UnknownRow unknown(Settings s) {

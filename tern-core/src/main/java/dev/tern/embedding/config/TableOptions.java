@@ -27,6 +27,7 @@ public final class TableOptions implements Cloneable {
   private float initRange = 0.0173f;
   private float l2;
   private Combiner combiner = Combiner.SUM;
+  private Map<String, Combiner> combinersOf = Map.of();
   private UnknownRow unknown = UnknownRow.ZEROS;
   private DType storage = DType.F32;
   private RowPolicy rows = RowPolicy.ALL;
@@ -90,9 +91,16 @@ public final class TableOptions implements Cloneable {
     return with(copy -> copy.l2 = share);
   }
 
-  /** How several ids of one slot become one vector. */
+  /** How several ids of one slot become one vector, in slots without a combiner of their own. */
   public TableOptions combiner(Combiner other) {
     return with(copy -> copy.combiner = other);
+  }
+
+  /** How several ids of the slot {@code slot} become one vector. */
+  public TableOptions combiner(String slot, Combiner other) {
+    Map<String, Combiner> combiners = new TreeMap<>(combinersOf);
+    combiners.put(slot, other);
+    return with(copy -> copy.combinersOf = Collections.unmodifiableMap(combiners));
   }
 
   /** What an id without a row reads as. */
@@ -185,6 +193,11 @@ public final class TableOptions implements Cloneable {
 
   public Combiner combiner() {
     return combiner;
+  }
+
+  /** Combiners of single slots, in the order of their names. */
+  public Map<String, Combiner> combinersOf() {
+    return combinersOf;
   }
 
   public UnknownRow unknown() {

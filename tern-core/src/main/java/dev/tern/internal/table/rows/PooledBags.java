@@ -1,6 +1,7 @@
 package dev.tern.internal.table.rows;
 
 import dev.tern.embedding.config.Combiner;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -13,7 +14,13 @@ public final class PooledBags {
   /** Stands for weights that are all 1. */
   public static final float[] UNWEIGHTED = {};
 
-  final Combiner combiner;
+  private final Combiner combiner;
+
+  /** The combiners of parts of the bags, where they differ; else empty. */
+  private final Combiner[] ofParts;
+
+  /** Of each part its first bag, then the number of all bags. */
+  private int[] firsts = {0};
 
   int[] offsets = {0};
 
@@ -28,6 +35,25 @@ public final class PooledBags {
 
   public PooledBags(Combiner combiner) {
     this.combiner = combiner;
+    ofParts = new Combiner[0];
+  }
+
+  private PooledBags(Combiner[] ofParts) {
+    this.ofParts = ofParts;
+    combiner = Combiner.MEAN; // Some are no sum.
+  }
+
+  /** Bags in parts that follow each other, each with a combiner of its own; see {@link #parts}. */
+  public static PooledBags ofParts(List<Combiner> combiners) {
+    return combiners.stream().distinct().count() == 1
+        ? new PooledBags(combiners.getFirst())
+        : new PooledBags(combiners.toArray(Combiner[]::new));
+  }
+
+  /** Says where parts begin. */
+  public PooledBags parts(int[] begins) {
+    firsts = begins;
+    return this;
   }
 
   public static PooledBags of(int[] offsets, int count, Combiner combiner) {
@@ -99,7 +125,16 @@ public final class PooledBags {
   public float scale(int bag) {
     int begin = offsets[bag];
     int end = offsets[bag + 1];
-    return weights.length == 0 ? combiner.scale(end - begin) : combiner.scale(weights, begin, end);
+    Combiner of = ofParts.length == 0 ? combiner : ofParts[part(bag)];
+    return weights.length == 0 ? of.scale(end - begin) : of.scale(weights, begin, end);
+  }
+
+  private int part(int bag) {
+    int part = 0;
+    while (bag >= firsts[part + 1]) {
+      part++;
+    }
+    return part;
   }
 
   public int begin(int bag) {
