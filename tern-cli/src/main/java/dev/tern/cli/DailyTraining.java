@@ -12,6 +12,7 @@ import dev.tern.data.DataReader;
 import dev.tern.predict.Predictor;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.train.Metrics;
+import dev.tern.train.Reliability;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -163,7 +164,8 @@ final class DailyTraining {
       progress.begin("test on " + name(day), "rows", 0, reader.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, reader, Scoring.name(rows), done -> progress.update(done, ""));
-      Metrics.Result result = scoring.evaluate(Optional.empty()).getFirst().metrics();
+      Metrics.Result result =
+          scoring.evaluate(Reliability.BINS, Optional.empty()).getFirst().metrics();
       source.noteSkipped(progress);
       DaysReport.Day figures =
           new DaysReport.Day(name(day), result.logLoss(), result.auc(), result.calibration());

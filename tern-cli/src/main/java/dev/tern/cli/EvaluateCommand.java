@@ -28,7 +28,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "evaluate",
     description =
-        "Scores labelled rows and prints AUC, log loss, calibration and the memory of tables.",
+        "Scores labelled rows and prints AUC, log loss, calibration, its error and the memory of"
+            + " tables.",
     mixinStandardHelpOptions = true)
 final class EvaluateCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -76,11 +77,23 @@ final class EvaluateCommand implements Callable<Integer> {
       defaultValue = "10")
   private int at = 10;
 
+  @Option(
+      names = "--bins",
+      paramLabel = "N",
+      description =
+          "Bins of equally many rows by prediction, over which the calibration error (ECE) is"
+              + " taken (default ${DEFAULT-VALUE}).",
+      defaultValue = "15")
+  private int bins = 15;
+
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     if (at < 1) {
       throw new ConfigException("--at: got " + at + ", expected 1 or more; 10 is usual");
+    }
+    if (bins < 1 || bins > 10_000) {
+      throw new ConfigException("--bins: got " + bins + ", expected 1 to 10000; 15 are usual");
     }
     Config.requireReading(overrides, true);
     Checkpoint opened = checkpoint.open();
@@ -95,7 +108,7 @@ final class EvaluateCommand implements Callable<Integer> {
           new Scoring(predictor, rows, Scoring.name(data), done -> progress.update(done, ""));
       Optional<GroupScores> groups =
           group.map(column -> new GroupScores(rows.schema(), scoring.labels(), column, at));
-      List<TaskMetrics.Result> tasks = scoring.evaluate(groups);
+      List<TaskMetrics.Result> tasks = scoring.evaluate(bins, groups);
       source.noteSkipped(progress);
       ColumnNotes.scored(scoring.counts(), progress);
       progress.close();
@@ -107,6 +120,12 @@ final class EvaluateCommand implements Callable<Integer> {
         print(out, progress, task, name, config);
         if (!predictor.hasOwnLoss()) {
           printProbabilities(out, task.metrics(), name);
+          task.reliability()
+              .ifPresent(reliability ->
+                  line(
+                      out,
+                      name + "ECE in " + bins + " bins",
+                      Format.fixed(reliability.error(), 6)));
         }
       }
       groups.ifPresent(scores -> scores.print(out, progress));

@@ -10,6 +10,7 @@ import dev.tern.data.DataReader;
 import dev.tern.files.text.ScoreWriter;
 import dev.tern.predict.Predictor;
 import dev.tern.train.Metrics;
+import dev.tern.train.Reliability;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -73,7 +74,10 @@ final class QuickstartCommand implements Callable<Integer> {
         try (DataReader rows = source.eval().orElseThrow()) {
           progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
           Metrics.Result result =
-              scoring(predictor, rows, progress).evaluate(Optional.empty()).getFirst().metrics();
+              scoring(predictor, rows, progress)
+                  .evaluate(Reliability.BINS, Optional.empty())
+                  .getFirst()
+                  .metrics();
           progress.note("evaluation of the saved model: AUC " + Format.fixed(result.auc(), 4));
         }
         try (DataReader rows = source.eval().orElseThrow();

@@ -45,9 +45,10 @@ record Scoring(
   /**
    * Metrics of each task: the same bits as an evaluation in training.
    *
+   * @param bins of {@link dev.tern.train.Reliability}
    * @param groups takes all rows, too
    */
-  List<TaskMetrics.Result> evaluate(Optional<GroupScores> groups) {
+  List<TaskMetrics.Result> evaluate(int bins, Optional<GroupScores> groups) {
     TaskMetrics metrics = new TaskMetrics(labels());
     int tasks = predictor.tasks().size();
     long done = 0;
@@ -62,7 +63,7 @@ record Scoring(
         progress.accept(done);
       }
     }
-    return metrics.results();
+    return metrics.results(bins);
   }
 
   /** The labels that the model's tasks have in these rows; one label may have another name. */

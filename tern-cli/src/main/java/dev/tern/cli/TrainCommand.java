@@ -151,6 +151,16 @@ final class TrainCommand implements Callable<Integer> {
                     + " at step "
                     + Format.whole(best.step())
                     + by(config.train().options().monitor())));
+    outcome
+        .best()
+        .filter(best -> Double.isFinite(best.calibrationError()))
+        .ifPresent(best ->
+            out.println(
+                "calibration "
+                    + Format.fixed(best.calibration(), 4)
+                    + ", ECE "
+                    + Format.fixed(best.calibrationError(), 4)
+                    + " there"));
     outcome.best().map(MetricsLine::tasks).orElse(List.of()).stream()
         .skip(1)
         .forEach(task ->

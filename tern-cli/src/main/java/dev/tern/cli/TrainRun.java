@@ -5,6 +5,7 @@ import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.Every;
 import dev.tern.cli.config.TrainConfig;
+import dev.tern.cli.run.EvaluatedTask;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.Machine;
 import dev.tern.cli.run.MetricsLine;
@@ -355,7 +356,8 @@ final class TrainRun {
             report.pace().waiting(),
             tasks(report),
             report.tables(),
-            report.columns().map(TrainRun::some).orElse(List.of())));
+            report.columns().map(TrainRun::some).orElse(List.of()),
+            hasOwnLoss() ? List.of() : evaluated(report)));
     String facts =
         (hasOwnLoss() ? ownFacts(report) : facts(report.tasks()))
             + "  "
@@ -413,6 +415,15 @@ final class TrainRun {
                     task.metrics().auc(),
                     task.metrics().calibration()))
             .toList();
+  }
+
+  /** What an evaluation says about its tasks beside loss, AUC and calibration. */
+  private static List<EvaluatedTask> evaluated(dev.tern.train.Progress report) {
+    return report.tasks().stream()
+        .flatMap(task ->
+            task.reliability().stream()
+                .map(reliability -> new EvaluatedTask(task.task(), reliability)))
+        .toList();
   }
 
   /** The columns with missing or unknown values. */

@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import static dev.tern.cli.MainTest.tern;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.cli.MainTest.Result;
 import dev.tern.cli.run.Format;
@@ -83,7 +84,31 @@ final class ScoringCommandsTest {
     assertThat(result.out())
         .startsWith("rows 300%nAUC %.6f%nAUC in 95%% of samples 0.".formatted(last.auc()))
         .contains("%nlog loss %.6f%nnormalized entropy ".formatted(last.loss()))
-        .contains("%ncalibration %.4f%ntables ".formatted(last.calibration()));
+        .contains("%ncalibration %.4f%n".formatted(last.calibration()))
+        .contains("%nECE in 15 bins %.6f%ntables ".formatted(last.calibrationError()));
+  }
+
+  @Test
+  void theErrorOfCalibrationIsTakenOverAsManyBinsAsAsked() {
+    String one = tern("evaluate", run.toString(), rows.toString(), "--bins", "1").out();
+    String many = tern("evaluate", run.toString(), rows.toString(), "--bins", "100").out();
+    // Over all rows at once it is the distance of the mean prediction from the rate, 100 of 300.
+    double calibration = Double.parseDouble(figure(one, "calibration"));
+    assertThat(Double.parseDouble(figure(one, "ECE in 1 bins")))
+        .isCloseTo(Math.abs(calibration - 1) / 3, within(1e-4));
+    assertThat(Double.parseDouble(figure(many, "ECE in 100 bins")))
+        .isGreaterThan(Double.parseDouble(figure(one, "ECE in 1 bins")));
+    Result none = tern("evaluate", run.toString(), rows.toString(), "--bins", "0");
+    assertThat(none.code()).isEqualTo(2);
+    assertThat(none.err()).contains("--bins: got 0, expected 1 to 10000; 15 are usual");
+  }
+
+  private static String figure(String out, String name) {
+    return out.lines()
+        .filter(line -> line.startsWith(name + " "))
+        .map(line -> line.substring(name.length() + 1))
+        .findFirst()
+        .orElseThrow();
   }
 
   @Test

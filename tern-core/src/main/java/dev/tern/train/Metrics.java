@@ -1,6 +1,7 @@
 package dev.tern.train;
 
 import java.util.Arrays;
+import java.util.function.DoubleUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,8 @@ public final class Metrics {
   private double labelSum;
   private double lossSum;
   private double probabilitySum;
+  private boolean hasLogits;
+  private boolean hasProbabilities;
 
   /** All scores, from the first row on that has a weight other than 1 or a soft label. */
   private @Nullable WeightedAuc weighted;
@@ -139,6 +142,7 @@ public final class Metrics {
               + " where training diverged");
     }
     requireRow(label, weight, index);
+    hasLogits = true;
     double exp = StrictMath.exp(-Math.abs((double) logit));
     double rest = StrictMath.log1p(exp);
     double ofPositive = Math.max(-logit, 0) + rest;
@@ -177,6 +181,7 @@ public final class Metrics {
       throw wrong("probability", index, probability, "0 to 1");
     }
     requireRow(label, weight, index);
+    hasProbabilities = true;
     double ofPositive = -StrictMath.log(probability);
     double ofNegative = -StrictMath.log1p(-(double) probability);
     add(probability, label, weight, mixed(label, ofPositive, ofNegative), probability);
@@ -254,8 +259,7 @@ public final class Metrics {
     if (weighted != null) {
       return result(weighted.value(), Double.NaN);
     }
-    Arrays.sort(positives, 0, positiveCount);
-    Arrays.sort(negatives, 0, negativeCount);
+    sort();
     Wins above = wins(positives, positiveCount, negatives, negativeCount);
     Wins below = wins(negatives, negativeCount, positives, positiveCount);
     double variance = above.variance() / positiveCount + below.variance() / negativeCount;
@@ -272,6 +276,42 @@ public final class Metrics {
         deviation,
         lossSum / weightSum,
         probabilitySum / labelSum);
+  }
+
+  private void sort() {
+    Arrays.sort(positives, 0, positiveCount);
+    Arrays.sort(negatives, 0, negativeCount);
+  }
+
+  /**
+   * How the predictions of the rows since the last {@link #clear} compare with their labels; more
+   * rows may follow. Needs no more memory than {@link #result}.
+   *
+   * @param bins 1 to 10,000
+   * @throws IllegalStateException if some rows have logits and others probabilities, which have no
+   *     order
+   */
+  public Reliability reliability(int bins) {
+    if (hasLogits && hasProbabilities) {
+      throw new IllegalStateException(
+          "metrics: got logits of some rows and probabilities of others, expected one of both; add"
+              + " all rows by the same method");
+    }
+    DoubleUnaryOperator probability = hasProbabilities ? score -> score : Metrics::probability;
+    if (weighted != null) {
+      return weighted.reliability(probability, bins);
+    }
+    sort();
+    return Reliability.of(
+        new Reliability.Plain(positives, positiveCount),
+        new Reliability.Plain(negatives, negativeCount),
+        probability,
+        bins);
+  }
+
+  private static double probability(double logit) {
+    double exp = StrictMath.exp(-Math.abs(logit));
+    return (logit >= 0 ? 1 : exp) / (1 + exp);
   }
 
   /**
@@ -320,5 +360,7 @@ public final class Metrics {
     labelSum = 0;
     lossSum = 0;
     probabilitySum = 0;
+    hasLogits = false;
+    hasProbabilities = false;
   }
 }

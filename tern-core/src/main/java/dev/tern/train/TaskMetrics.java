@@ -25,8 +25,14 @@ public final class TaskMetrics {
    * @param task the name of its label
    * @param metrics of the rows that count for it; of no rows for a task that predicts values
    * @param values of the rows that count for a task that predicts values; empty for probabilities
+   * @param reliability of the rows that count for a task that predicts probabilities; empty of rows
+   *     trained on
    */
-  public record Result(String task, Metrics.Result metrics, Optional<ValueMetrics.Result> values) {
+  public record Result(
+      String task,
+      Metrics.Result metrics,
+      Optional<ValueMetrics.Result> values,
+      Optional<Reliability> reliability) {
     /** Rows that count for the task. */
     public long rows() {
       return values.map(ValueMetrics.Result::rows).orElse(metrics.rows());
@@ -86,7 +92,25 @@ public final class TaskMetrics {
           new Result(
               tasks.tasks().get(k).label(),
               metrics.get(k).result(),
-              values.get(k).map(ValueMetrics::result)));
+              values.get(k).map(ValueMetrics::result),
+              Optional.empty()));
+    }
+    return results;
+  }
+
+  /**
+   * The same with {@link Metrics#reliability} of each task that predicts probabilities.
+   *
+   * @param bins of rows with like predictions, 1 to 10,000
+   */
+  public List<Result> results(int bins) {
+    List<Result> results = new ArrayList<>();
+    for (Result plain : results()) {
+      Optional<Reliability> reliability =
+          plain.values().isPresent()
+              ? Optional.empty()
+              : Optional.of(metrics.get(results.size()).reliability(bins));
+      results.add(new Result(plain.task(), plain.metrics(), plain.values(), reliability));
     }
     return results;
   }

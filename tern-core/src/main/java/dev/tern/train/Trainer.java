@@ -408,7 +408,10 @@ public final class Trainer implements AutoCloseable {
     return evaluateTasks(eval).getFirst().metrics();
   }
 
-  /** Loss, AUC and calibration of each task over the raw rows of {@code eval}, from its start. */
+  /**
+   * Loss, AUC and calibration of each task over the raw rows of {@code eval}, from its start, with
+   * their {@link Reliability} in 15 bins.
+   */
   public List<TaskMetrics.Result> evaluateTasks(DataReader eval) {
     return evaluate(eval, new ColumnCounts(encoder));
   }
@@ -432,7 +435,7 @@ public final class Trainer implements AutoCloseable {
         scoring.forEachUnknown(counts::addUnknown);
       }
     }
-    return metrics.results();
+    return metrics.results(Reliability.BINS);
   }
 
   private void closeScorer() {

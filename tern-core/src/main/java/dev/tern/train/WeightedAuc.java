@@ -1,6 +1,7 @@
 package dev.tern.train;
 
 import java.util.Arrays;
+import java.util.function.DoubleUnaryOperator;
 
 /** The area under the ROC curve of rows with weights or soft labels, as {@link Metrics} has it. */
 final class WeightedAuc {
@@ -60,8 +61,15 @@ final class WeightedAuc {
     return won / (all * below);
   }
 
+  /** The bins of these rows. */
+  Reliability reliability(DoubleUnaryOperator probability, int bins) {
+    positives.sort();
+    negatives.sort();
+    return Reliability.of(positives, negatives, probability, bins);
+  }
+
   /** Scores with weights, in order of arrival until sorted. */
-  private static final class Side {
+  private static final class Side implements Reliability.Sorted {
     /** The score as an integer of the same order in the upper half; the weight in the lower. */
     private long[] pairs = new long[1024];
 
@@ -85,7 +93,19 @@ final class WeightedAuc {
       return (int) (pairs[index] >> 32);
     }
 
-    float weight(int index) {
+    @Override
+    public int count() {
+      return count;
+    }
+
+    @Override
+    public float at(int index) {
+      int ordered = score(index);
+      return Float.intBitsToFloat(ordered ^ (ordered >> 31 & Integer.MAX_VALUE));
+    }
+
+    @Override
+    public float weight(int index) {
       return Float.intBitsToFloat((int) pairs[index]);
     }
   }

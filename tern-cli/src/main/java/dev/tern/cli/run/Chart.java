@@ -30,7 +30,7 @@ record Chart(
   private static final int HEIGHT = 400;
 
   /** Share of the width up to the last step; the rest leaves room for its dot. */
-  private static final double USED = 0.985;
+  static final double USED = 0.985;
 
   private static final int MAX_POINTS = 500;
   private static final int MAX_DOTS = 60;
@@ -213,8 +213,8 @@ record Chart(
     return thinned;
   }
 
-  private static void line(
-      StringBuilder out, String style, double x1, double y1, double x2, double y2) {
+  /** Adds a line from one point to another. */
+  static void line(StringBuilder out, String style, double x1, double y1, double x2, double y2) {
     out.append("<path class=\"")
         .append(style)
         .append("\" d=\"M")
@@ -228,7 +228,8 @@ record Chart(
         .append("\"/>\n");
   }
 
-  private static void label(StringBuilder out, String side, double share, String text) {
+  /** Adds a label that stands at {@code share} of the length from {@code side}. */
+  static void label(StringBuilder out, String side, double share, String text) {
     out.append("<span style=\"")
         .append(side)
         .append(':')
@@ -242,7 +243,8 @@ record Chart(
     return across(x.at(step) * USED, WIDTH);
   }
 
-  private static double across(double share, int length) {
+  /** {@code share} of a length, to a tenth. */
+  static double across(double share, int length) {
     return Math.round(share * length * 10) / 10.0;
   }
 

@@ -24,6 +24,7 @@ import java.util.List;
  * @param tasks all tasks of the model, where there are several
  * @param tables the embedding tables as they are then; none where that is not known
  * @param columns in an evaluation, the columns with missing or unknown values
+ * @param evaluated in an evaluation, what else it says about each task, one or several
  */
 public record MetricsLine(
     long step,
@@ -38,11 +39,13 @@ public record MetricsLine(
     double waiting,
     List<Task> tasks,
     List<TableStatistics> tables,
-    List<ColumnCounts.Column> columns) {
+    List<ColumnCounts.Column> columns,
+    List<EvaluatedTask> evaluated) {
   public MetricsLine {
     tasks = List.copyOf(tasks);
     tables = List.copyOf(tables);
     columns = List.copyOf(columns);
+    evaluated = List.copyOf(evaluated);
   }
 
   /** A line without tables and waiting time. */
@@ -69,7 +72,13 @@ public record MetricsLine(
         Double.NaN,
         List.of(),
         List.of(),
+        List.of(),
         List.of());
+  }
+
+  /** The expected calibration error of the first task; NaN where it is unknown. */
+  public double calibrationError() {
+    return evaluated.isEmpty() ? Double.NaN : evaluated.getFirst().reliability().error();
   }
 
   /**
@@ -96,6 +105,9 @@ public record MetricsLine(
     put(line, "loss", loss);
     put(line, "auc", auc);
     put(line, "calibration", calibration);
+    if (!evaluated.isEmpty()) {
+      put(line, "ece", calibrationError());
+    }
     put(line, "samples_per_second", samplesPerSecond);
     line.put("memory_bytes", memoryBytes);
     put(line, "seconds", seconds);
@@ -114,6 +126,11 @@ public record MetricsLine(
       Json.Obj byName = Json.object();
       columns.forEach(column -> byName.put(column.name(), json(column)));
       line.put("columns", byName);
+    }
+    if (!evaluated.isEmpty()) {
+      Json.Obj byName = Json.object();
+      evaluated.forEach(task -> byName.put(task.name(), task.json()));
+      line.put("evaluated", byName);
     }
     return line.toString();
   }
@@ -239,7 +256,8 @@ public record MetricsLine(
         line.has("tables")
             ? line.array("tables").stream().map(table -> table(table, source)).toList()
             : List.of(),
-        line.has("columns") ? columns(line.object("columns")) : List.of());
+        line.has("columns") ? columns(line.object("columns")) : List.of(),
+        line.has("evaluated") ? EvaluatedTask.parse(line.object("evaluated"), source) : List.of());
   }
 
   private static void put(Json.Obj line, String key, double value) {

@@ -71,6 +71,7 @@ public record Report(
     charts().forEach(chart -> out.append(chart.html()));
     out.append("</section>\n");
     evaluations(out);
+    shown().ifPresent(line -> out.append(ReliabilitySection.of(line)));
     out.append(ColumnsSection.of(lines));
     out.append(TablesSection.of(lines, epochEnds()));
     facts(out);
@@ -78,6 +79,12 @@ public record Report(
         .append(Html.text(config.yaml()))
         .append("</pre></details></section>\n");
     return out.append("</main>\n</body>\n</html>\n").toString();
+  }
+
+  /** The best evaluation, or else the last. */
+  private Optional<MetricsLine> shown() {
+    List<MetricsLine> eval = of(Split.EVAL);
+    return top.or(() -> eval.isEmpty() ? Optional.empty() : Optional.of(eval.getLast()));
   }
 
   private List<MetricsLine> of(Split split) {
@@ -108,7 +115,10 @@ public record Report(
           out,
           "Calibration",
           top.map(line -> Format.fixed(line.calibration(), 3)).orElse("–"),
-          "1 is ideal");
+          top.map(MetricsLine::calibrationError)
+              .filter(Double::isFinite)
+              .map(error -> "1 is ideal; ECE " + Format.fixed(error, 4))
+              .orElse("1 is ideal"));
     }
     tile(
         out,
@@ -280,7 +290,9 @@ public record Report(
             "<section><h2>Evaluations</h2><div class=\"scroll\"><table"
                 + " class=\"numbers\"><thead><tr><th>step</th><th>epoch</th><th>AUC")
         .append(Html.text(ofFirst()))
-        .append("</th><th>log loss</th><th>calibration</th><th>samples/s</th><th>time</th>");
+        .append(
+            "</th><th>log"
+                + " loss</th><th>calibration</th><th>ECE</th><th>samples/s</th><th>time</th>");
     List<MetricsLine.Task> tasks = eval.getLast().tasks();
     for (MetricsLine.Task task : tasks.subList(Math.min(1, tasks.size()), tasks.size())) {
       out.append("<th>AUC of ").append(Html.text(task.name())).append("</th><th>log loss</th>");
@@ -294,6 +306,7 @@ public record Report(
       Html.cell(out, Format.fixed(line.auc(), 4));
       Html.cell(out, Format.fixed(line.loss(), 4));
       Html.cell(out, Format.fixed(line.calibration(), 3));
+      Html.cell(out, Format.fixed(line.calibrationError(), 4));
       Html.cell(out, Format.rate(line.samplesPerSecond()));
       Html.cell(out, Format.time(line.seconds()));
       List<MetricsLine.Task> own = line.tasks();

@@ -6,6 +6,8 @@ import dev.tern.cli.run.MetricsLine.Split;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableStatistics;
+import dev.tern.train.Reliability;
+import dev.tern.train.Reliability.Bin;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,6 +37,7 @@ final class MetricsLineTest {
         Double.NaN,
         List.of(),
         List.of(tables),
+        List.of(),
         List.of());
   }
 
@@ -46,7 +49,20 @@ final class MetricsLineTest {
             new MetricsLine.Task("a \"b\"", 0.25, Double.NaN, Double.POSITIVE_INFINITY));
     MetricsLine line =
         new MetricsLine(
-            7, 0, Split.EVAL, 0.5, 0.75, 1, 1, 1, 1, Double.NaN, tasks, List.of(), List.of());
+            7,
+            0,
+            Split.EVAL,
+            0.5,
+            0.75,
+            1,
+            1,
+            1,
+            1,
+            Double.NaN,
+            tasks,
+            List.of(),
+            List.of(),
+            List.of());
     assertThat(line.toJson())
         .contains("\"click\":{\"loss\":0.5,\"auc\":0.75,\"calibration\":1.0}")
         .contains("\"auc\":null,\"calibration\":null");
@@ -57,6 +73,34 @@ final class MetricsLineTest {
   }
 
   @Test
+  void binsOfEachTaskComeBackFromTheFile() {
+    Reliability click = new Reliability(List.of(new Bin(4, 1, 0.125), new Bin(4, 3, 0.5)));
+    MetricsLine line =
+        new MetricsLine(
+            7,
+            0,
+            Split.EVAL,
+            0.5,
+            1,
+            1,
+            1,
+            1,
+            1,
+            Double.NaN,
+            List.of(),
+            List.of(),
+            List.of(),
+            List.of(
+                new EvaluatedTask("a \"b\"", click),
+                new EvaluatedTask("buy", new Reliability(List.of()))));
+    assertThat(line.toJson())
+        .contains("\"calibration\":1.0,\"ece\":0.1875,")
+        .contains("\"reliability\":[{\"rows\":4,\"positives\":1,\"prediction\":0.125},")
+        .contains("\"buy\":{\"reliability\":[]}");
+    assertThat(MetricsLine.parse(line.toJson(), "metrics.jsonl")).isEqualTo(line);
+  }
+
+  @Test
   void missingAndUnknownValuesComeBackFromTheFile() {
     List<ColumnCounts.Column> columns =
         List.of(
@@ -64,7 +108,20 @@ final class MetricsLineTest {
             new ColumnCounts.Column("c", 9, 0, 9, 4));
     MetricsLine line =
         new MetricsLine(
-            7, 0, Split.EVAL, 0.5, 1, 1, 1, 1, 1, Double.NaN, List.of(), List.of(), columns);
+            7,
+            0,
+            Split.EVAL,
+            0.5,
+            1,
+            1,
+            1,
+            1,
+            1,
+            Double.NaN,
+            List.of(),
+            List.of(),
+            columns,
+            List.of());
     assertThat(line.toJson())
         .contains("\"c\":{\"rows\":9,\"missing\":0,\"values\":9,\"unknown\":4}");
     assertThat(MetricsLine.parse(line.toJson(), "metrics.jsonl")).isEqualTo(line);
@@ -138,6 +195,7 @@ final class MetricsLineTest {
             0,
             List.of(),
             earlier.tables(),
+            List.of(),
             List.of());
     try (MetricsLog log = MetricsLog.open(file, 7)) {
       assertThat(log.lines()).containsExactly(earlier);

@@ -6,6 +6,7 @@ import dev.tern.cli.config.Config;
 import dev.tern.cli.run.MetricsLine.Split;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableStatistics;
+import dev.tern.train.Reliability;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -138,6 +139,7 @@ final class ReportTest {
               0.01,
               List.of(),
               tables,
+              List.of(),
               List.of()));
     }
     return lines;
@@ -234,6 +236,7 @@ final class ReportTest {
               Double.NaN,
               List.of(),
               List.of(table),
+              List.of(),
               List.of()));
     }
     String html = report(lines).html();
@@ -241,6 +244,82 @@ final class ReportTest {
     assertThat(chart)
         .contains("t, step 1: 0.0000<", "t, step 2: 0.9000<", "t, step 4: 0.7500<")
         .doesNotContain("t, step 3: ");
+  }
+
+  private static MetricsLine evaluated(EvaluatedTask... tasks) {
+    return new MetricsLine(
+        50,
+        0,
+        Split.EVAL,
+        0.5,
+        0.75,
+        1,
+        1,
+        1,
+        1,
+        Double.NaN,
+        List.of(),
+        List.of(),
+        List.of(),
+        List.of(tasks));
+  }
+
+  /** Bins of a model that predicts too little for high scores. */
+  private static Reliability reliability(double least, double factor) {
+    List<Reliability.Bin> bins = new ArrayList<>();
+    double prediction = least;
+    for (int b = 0; b < 15; b++) {
+      long rows = 6_667;
+      long positives = Math.round(rows * prediction * (b < 10 ? 1 : 1.1));
+      bins.add(new Reliability.Bin(rows, positives, prediction));
+      prediction *= factor;
+    }
+    return new Reliability(bins);
+  }
+
+  @Test
+  void theBestEvaluationHasAPictureOfItsBinsWithCountsAndIntervals() throws Exception {
+    Reliability wide = reliability(0.0004, 1.4);
+    String html =
+        report(
+                List.of(
+                    evaluated(
+                        new EvaluatedTask("click", reliability(0.05, 1.18)),
+                        new EvaluatedTask("a<b", wide))))
+            .html();
+    Files.writeString(Path.of("target", "report-reliability.html"), html);
+    assertThat(html)
+        .contains("<h2>Reliability at step 50</h2>", "Predicted and observed of a&lt;b</h3>")
+        .contains("ECE 0.0", "expected calibration error (ECE) 0.0")
+        .contains("6,667 rows, predicted 0.0500, observed 0.0499 (0.0450 to 0.0554)")
+        .contains("<td>6,667</td><td>0.0500</td><td>0.0499</td><td>0.0450 to 0.0554</td>")
+        .doesNotContain("NaN", "Infinity");
+    assertThat(html.split("<title>6,667 rows, predicted ", -1)).hasSize(1 + 30);
+    assertThat(html.split("class=\"interval\"", -1)).hasSize(1 + 30);
+    // Predictions far apart stand on a scale of powers, 6 of 15 in its lower half.
+    assertThat(html).contains(">0.001</span>", ">0.01</span>");
+  }
+
+  @Test
+  void anEvaluationWithoutRowsOrOfAnEarlierVersionHasNoPicture() {
+    EvaluatedTask none = new EvaluatedTask("click", new Reliability(List.of()));
+    assertThat(report(List.of(evaluated(none))).html()).doesNotContain("Reliability at");
+    assertThat(report(List.of(evaluated())).html()).doesNotContain("Reliability at");
+  }
+
+  @Test
+  void oneBinAndBinsOfRate0And1AreDrawn() {
+    List<List<Reliability.Bin>> cases =
+        List.of(
+            List.of(new Reliability.Bin(1, 0, 0)),
+            List.of(new Reliability.Bin(1, 1, 1)),
+            List.of(new Reliability.Bin(3, 0, 1e-12), new Reliability.Bin(3, 3, 1)),
+            List.of(new Reliability.Bin(3, 0, 1e-6), new Reliability.Bin(3, 0, 1e-3)));
+    for (List<Reliability.Bin> bins : cases) {
+      String html =
+          report(List.of(evaluated(new EvaluatedTask("click", new Reliability(bins))))).html();
+      assertThat(html).contains("Reliability at").doesNotContain("NaN", "Infinity");
+    }
   }
 
   @Test

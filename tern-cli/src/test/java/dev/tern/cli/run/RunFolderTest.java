@@ -342,6 +342,7 @@ final class RunFolderTest {
             0.03,
             List.of(),
             List.of(),
+            List.of(),
             List.of());
     assertThat(waited.toJson()).contains("\"waiting\":0.03");
     assertThat(MetricsLine.parse(waited.toJson(), "test")).isEqualTo(waited);
