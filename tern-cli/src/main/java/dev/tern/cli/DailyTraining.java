@@ -164,8 +164,7 @@ final class DailyTraining {
       progress.begin("test on " + name(day), "rows", 0, reader.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, reader, Scoring.name(rows), done -> progress.update(done, ""));
-      Metrics.Result result =
-          scoring.evaluate(Reliability.BINS, Optional.empty()).getFirst().metrics();
+      Metrics.Result result = scoring.evaluate(Reliability.BINS, List.of()).getFirst().metrics();
       source.noteSkipped(progress);
       DaysReport.Day figures =
           new DaysReport.Day(name(day), result.logLoss(), result.auc(), result.calibration());

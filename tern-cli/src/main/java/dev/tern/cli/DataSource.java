@@ -7,7 +7,6 @@ import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.files.FileOptions;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
-import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
@@ -36,7 +35,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongConsumer;
@@ -47,11 +45,8 @@ final class DataSource {
   private final DataConfig config;
   private final ReadPolicy policy;
   private final TextDictionary dictionary;
-  private final Optional<FeatureEncoder> model;
   private final SkippedRecords skipped;
-
-  /** The columns that are read; all where it is empty. */
-  private final Set<String> only;
+  private final ColumnChoice choice;
 
   /**
    * Readers of {@code config}, which says what becomes of bad records.
@@ -67,9 +62,8 @@ final class DataSource {
         config,
         config.mostBad().isPresent() ? ReadPolicy.STRICT.withFaults(skipped) : ReadPolicy.STRICT,
         dictionary,
-        Optional.empty(),
-        skipped,
-        Set.of());
+        ColumnChoice.of(config),
+        skipped);
   }
 
   /**
@@ -79,22 +73,20 @@ final class DataSource {
    * @param dictionary what is told every text read
    */
   DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
-    this(config, policy, dictionary, Optional.empty(), new SkippedRecords(0), Set.of());
+    this(config, policy, dictionary, ColumnChoice.of(config), new SkippedRecords(0));
   }
 
   private DataSource(
       DataConfig config,
       ReadPolicy policy,
       TextDictionary dictionary,
-      Optional<FeatureEncoder> model,
-      SkippedRecords skipped,
-      Set<String> only) {
+      ColumnChoice choice,
+      SkippedRecords skipped) {
     this.config = config;
     this.skipped = skipped;
-    this.only = only;
     this.policy = withWeights(policy.withThreads(config.threads()), config);
     this.dictionary = dictionary;
-    this.model = model;
+    this.choice = choice;
   }
 
   private static ReadPolicy withWeights(ReadPolicy policy, DataConfig config) {
@@ -118,7 +110,7 @@ final class DataSource {
   DataSource watched(LongRows rows) {
     return config.format().equals("csv")
         ? new DataSource(
-            config, policy.withFaults(rows.over(policy.faults())), dictionary, model, skipped, only)
+            config, policy.withFaults(rows.over(policy.faults())), dictionary, choice, skipped)
         : this;
   }
 
@@ -210,16 +202,20 @@ final class DataSource {
   /** The raw rows of {@code paths}, which may hold patterns. */
   DataReader open(List<Path> paths) {
     DataReader rows = opened(filesOf(paths));
-    return model.isPresent() ? labelled(whole(rows), model.get()) : rows;
+    return choice.model().isPresent() ? labelled(choice.whole(rows), choice.model().get()) : rows;
   }
 
   /** As {@link #open}, with the texts of the columns that {@code kept} names for each row. */
   DataReader open(List<Path> paths, KeptTexts kept) {
     List<Path> files = filesOf(paths);
     return switch (config.format()) {
-      case "csv" -> whole(CsvReader.open(files, FileOptions.csv(config), columns(), policy, kept));
+      case "csv" ->
+          choice.whole(
+              CsvReader.open(files, FileOptions.csv(config), choice.columns(), policy, kept));
       case "parquet" ->
-          whole(ParquetReader.open(files, FileOptions.parquet(config), columns(), policy, kept));
+          choice.whole(
+              ParquetReader.open(
+                  files, FileOptions.parquet(config), choice.columns(), policy, kept));
       default ->
           throw new ConfigException(
               "--keep: got "
@@ -227,11 +223,6 @@ final class DataSource {
                   + " files, whose columns are no texts with names, expected csv or parquet; join"
                   + " the predictions in the order of the rows");
     };
-  }
-
-  /** {@code rows} with all columns of the model, where some were not read. */
-  private DataReader whole(DataReader rows) {
-    return only.isEmpty() ? rows : Readers.withColumns(rows, model.orElseThrow().rawSchema());
   }
 
   /** The files to read of {@code paths}; of HugeCTR's Parquet, what describes them. */
@@ -245,25 +236,13 @@ final class DataSource {
   }
 
   private DataReader opened(List<Path> files) {
-    return Readers.withEqualLengths(plain(files), columnsOfSequences(), Scoring.name(files));
-  }
-
-  /** The columns of each sequence: of the model, or else as configured. */
-  private List<List<String>> columnsOfSequences() {
-    if (model.isEmpty()) {
-      return config.columnsOfSequences();
-    }
-    Schema schema = model.get().rawSchema();
-    List<String> names = schema.slotNames();
-    return schema.sequences().values().stream()
-        .map(slots -> slots.stream().map(names::get).filter(this::isRead).toList())
-        .filter(columns -> !columns.isEmpty())
-        .toList();
+    return Readers.withEqualLengths(plain(files), choice.ofSequences(), Scoring.name(files));
   }
 
   private DataReader plain(List<Path> files) {
     return switch (config.format()) {
-      case "csv" -> CsvReader.open(files, FileOptions.csv(config), columns(), policy, dictionary);
+      case "csv" ->
+          CsvReader.open(files, FileOptions.csv(config), choice.columns(), policy, dictionary);
       case "libsvm", "libffm" -> libsvm(files);
       case "norm" -> NormReader.open(files, normOptions(), policy);
       case "raw" -> raw(files);
@@ -311,7 +290,7 @@ final class DataSource {
       return open(paths);
     }
     List<Path> files = filesOf(paths);
-    Columns named = columns();
+    Columns named = choice.columns();
     List<SparseColumn> sparse = new ArrayList<>(named.sparse());
     sparse.add(SparseColumn.time(column));
     Columns timed =
@@ -328,7 +307,7 @@ final class DataSource {
 
   /** Whether any column may be read in the order of its times, as in files with columns. */
   boolean isTimed() {
-    return config.format().equals("csv") || config.format().equals("parquet") && namesColumns();
+    return config.format().equals("csv") || config.format().equals("parquet") && choice.areNamed();
   }
 
   /**
@@ -336,7 +315,7 @@ final class DataSource {
    * configuration says which are labels, numbers and ids. Otherwise none.
    */
   List<FileColumn> unnamed(List<Path> paths) {
-    if (namesColumns() || model.isPresent()) {
+    if (choice.areNamed() || choice.model().isPresent()) {
       return List.of();
     }
     Path first = isHugeCtr(paths) ? files(paths).getFirst() : first(paths.getFirst());
@@ -452,38 +431,24 @@ final class DataSource {
 
   private DataReader libsvm(List<Path> files) {
     try {
-      return LibsvmReader.open(files, FileOptions.libsvm(config), libsvmColumns(), policy);
+      return LibsvmReader.open(files, FileOptions.libsvm(config), choice.libsvm(), policy);
     } catch (IllegalArgumentException e) {
       throw new ConfigException(String.valueOf(e.getMessage()), e);
     }
   }
 
-  /** The columns as named; features that are no numbers are ids, whatever their column's name. */
-  private Columns libsvmColumns() {
-    Columns named = columns();
-    boolean ids = named.dense().isEmpty() || !config.sparse().isEmpty();
-    boolean fields = config.format().equals("libffm");
-    return fields || !named.sparse().isEmpty() || !ids
-        ? named
-        : new Columns(
-            named.labels(),
-            named.positive(),
-            named.dense(),
-            List.of(SparseColumn.unsigned("features")),
-            named.missing());
-  }
-
   private DataReader parquet(List<Path> files) {
     return isHugeCtr(files)
         ? ParquetReader.openHugeCtr(files, FileOptions.parquet(config), policy)
-        : ParquetReader.open(files, FileOptions.parquet(config), columns(), policy, dictionary);
+        : ParquetReader.open(
+            files, FileOptions.parquet(config), choice.columns(), policy, dictionary);
   }
 
   /** Whether {@code paths} are Parquet that says by itself which columns are what. */
   private boolean isHugeCtr(List<Path> paths) {
     return config.format().equals("parquet")
-        && !namesColumns()
-        && (model.isEmpty() || ParquetReader.isHugeCtr(files(paths).getFirst()));
+        && !choice.areNamed()
+        && (choice.model().isEmpty() || ParquetReader.isHugeCtr(files(paths).getFirst()));
   }
 
   /** The first file of {@code path}. */
@@ -493,17 +458,17 @@ final class DataSource {
 
   /** The same files read without labels, as for new rows. */
   DataSource withoutLabels() {
-    return new DataSource(config, policy.withoutLabels(), dictionary, model, skipped, only);
+    return new DataSource(config, policy.withoutLabels(), dictionary, choice, skipped);
   }
 
   /** The same files read in one pass, so that files of lines may be pipes. */
   DataSource once() {
-    return new DataSource(config, policy.readOnce(), dictionary, model, skipped, only);
+    return new DataSource(config, policy.readOnce(), dictionary, choice, skipped);
   }
 
   /** The same files read for a trained model; its columns are the default. */
   DataSource forModel(FeatureEncoder encoder) {
-    return new DataSource(config, policy, dictionary, Optional.of(encoder), skipped, only);
+    return forModel(encoder, Set.of());
   }
 
   /**
@@ -511,75 +476,33 @@ final class DataSource {
    * name them, as in CSV and Parquet; others are missing in each row.
    */
   DataSource forModel(FeatureEncoder encoder, Set<String> names) {
-    return new DataSource(config, policy, dictionary, Optional.of(encoder), skipped, names);
+    return choosing(choice.forModel(encoder, names));
   }
 
-  private boolean isRead(String column) {
-    return only.isEmpty() || only.contains(column);
+  /** The same files with the numbers and ids of {@code more}; of CSV and Parquet alone. */
+  DataSource with(Columns more) {
+    return choosing(choice.with(more));
   }
 
-  private Columns columns() {
-    Columns all = allColumns();
-    return only.isEmpty()
-        ? all
-        : new Columns(
-            all.labels(),
-            all.positive(),
-            all.dense().stream().filter(this::isRead).toList(),
-            all.sparse().stream().filter(column -> isRead(column.name())).toList(),
-            all.missing());
+  private DataSource choosing(ColumnChoice other) {
+    return new DataSource(config, policy, dictionary, other, skipped);
   }
 
-  private Columns allColumns() {
-    if (!namesColumns() && model.isPresent()) {
-      return columns(model.get());
-    }
-    List<SparseColumn> sparse = new ArrayList<>();
-    for (DataConfig.Sparse group : config.sparse()) {
-      for (String name : group.columns()) {
-        sparse.add(new SparseColumn(name, group.values(), group.separator()));
-      }
-    }
-    return new Columns(
-        config.columnsOfLabels(),
-        Set.copyOf(config.positive()),
-        denseNames(),
-        sparse,
-        Set.copyOf(config.missing()));
+  /** Whether {@link #with} may add columns of {@code paths}, which have names in the files. */
+  boolean takesMore(List<Path> paths) {
+    return config.format().equals("csv") || config.format().equals("parquet") && !isHugeCtr(paths);
   }
 
-  private Columns columns(FeatureEncoder encoder) {
-    List<SparseColumn> sparse = new ArrayList<>();
-    List<Slot> slots = encoder.rawSchema().slots();
-    String other = config.sparse().isEmpty() ? "" : config.sparse().getFirst().separator();
-    Map<String, String> separators = encoder.reading().map(Reading::separators).orElse(Map.of());
-    for (int s = 0; s < slots.size(); s++) {
-      boolean text = encoder.slots().get(s).text();
-      boolean unsigned = slots.get(s).unsigned();
-      String name = slots.get(s).name();
-      String separator = other.isEmpty() ? separators.getOrDefault(name, "") : other;
-      SparseColumn column = new SparseColumn(name, text, separator);
-      sparse.add(
-          unsigned && !text
-              ? new SparseColumn(name, SparseColumn.Values.UNSIGNED, separator)
-              : column);
-    }
-    return new Columns(
-        config.columnsOfLabels(),
-        Set.copyOf(config.positive()),
-        encoder.rawSchema().dense(),
-        sparse,
-        Set.copyOf(config.missing()));
-  }
-
-  private List<String> denseNames() {
-    return config.dense().stream().flatMap(group -> group.columns().stream()).toList();
+  /** The columns that are read. */
+  ColumnChoice choice() {
+    return choice;
   }
 
   private NormOptions normOptions() {
-    boolean named = namesColumns() || model.isPresent() && !hasNormNames(schema(0));
+    boolean named =
+        choice.areNamed() || choice.model().isPresent() && !hasNormNames(choice.schema(0));
     NormOptions options = FileOptions.norm(config);
-    return named ? options.withSchema(schema(0)) : options;
+    return named ? options.withSchema(choice.schema(0)) : options;
   }
 
   /** Whether columns have the names that Norm files give them, which then may have more labels. */
@@ -602,38 +525,12 @@ final class DataSource {
   }
 
   private RawOptions rawOptions() {
-    if (!namesColumns() && model.isEmpty()) {
+    if (!choice.areNamed() && choice.model().isEmpty()) {
       throw new ConfigException(
           "data.sparse.columns: got no names for Raw files, which do not say what they hold,"
               + " expected data.dense.columns and data.sparse.columns; add them, as in C1..C26");
     }
-    return FileOptions.raw(config, schema(1));
-  }
-
-  private boolean namesColumns() {
-    return !denseNames().isEmpty()
-        || config.sparse().stream().anyMatch(group -> !group.columns().isEmpty());
-  }
-
-  /** The named columns; {@code hotness} is for slots without one. */
-  private Schema schema(int hotness) {
-    if (!namesColumns() && model.isPresent()) {
-      return ofFiles(model.get().rawSchema());
-    }
-    List<Slot> slots = new ArrayList<>();
-    for (DataConfig.Sparse group : config.sparse()) {
-      for (String name : group.columns()) {
-        slots.add(new Slot(name, group.hotness() == 0 ? hotness : group.hotness()));
-      }
-    }
-    return new Schema(config.columnsOfLabels(), denseNames(), slots);
-  }
-
-  /** The columns of files from which rows of {@code schema} come: weights are among the labels. */
-  private Schema ofFiles(Schema schema) {
-    return config.weight().isPresent()
-        ? schema.withWeight(Optional.empty()).withLabels(config.columnsOfLabels())
-        : schema.withWeight(Optional.empty());
+    return FileOptions.raw(config, choice.schema(1));
   }
 
   /** {@code paths}, with the standard input for {@code -}. */

@@ -8,6 +8,7 @@ import dev.tern.cli.run.Format;
 import dev.tern.cli.table.CheckpointChoice;
 import dev.tern.data.DataReader;
 import dev.tern.embedding.config.RowFormat;
+import dev.tern.files.Columns;
 import dev.tern.predict.Predictor;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.train.Metrics;
@@ -16,7 +17,9 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -86,9 +89,16 @@ final class EvaluateCommand implements Callable<Integer> {
       defaultValue = "15")
   private int bins = 15;
 
+  @Option(
+      names = "--against",
+      paramLabel = "CHECKPOINT",
+      description =
+          "Another checkpoint or run's folder, whose model scores the same rows: also prints its"
+              + " AUC and log loss, and how far the first model's are apart from them.")
+  private Optional<Path> against = Optional.empty();
+
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
     if (at < 1) {
       throw new ConfigException("--at: got " + at + ", expected 1 or more; 10 is usual");
     }
@@ -97,18 +107,52 @@ final class EvaluateCommand implements Callable<Integer> {
     }
     Config.requireReading(overrides, true);
     Checkpoint opened = checkpoint.open();
+    Optional<Checkpoint> other = against.map(checkpoint::open);
     DataConfig config = SavedRun.config(opened, checkpoint.path(), overrides);
-    DataSource source = DataSource.of(config).once();
-    List<Path> inputs = DataSource.inputs(data);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        Predictor predictor = Predictor.open(opened, ScoreOptions.DEFAULT.withTables(tables));
-        DataReader rows = source.forModel(predictor.encoder()).open(inputs)) {
+        Predictor predictor = open(opened)) {
+      ColumnChoice columns = ColumnChoice.of(config).forModel(predictor.encoder(), Set.of());
+      if (other.isEmpty()) {
+        evaluate(progress, predictor, columns, Optional.empty());
+      } else {
+        DataConfig own = SavedRun.config(other.get(), against.orElseThrow(), overrides);
+        try (Predictor second = open(other.get())) {
+          Rival.requireSameTasks(predictor, second);
+          ColumnChoice others = ColumnChoice.of(own).forModel(second.encoder(), Set.of());
+          evaluate(progress, predictor, columns, Optional.of(new Rival(second, others)));
+        }
+      }
+    }
+    return 0;
+  }
+
+  private Predictor open(Checkpoint opened) {
+    return Predictor.open(opened, ScoreOptions.DEFAULT.withTables(tables));
+  }
+
+  /**
+   * Reads the rows once and prints what they say.
+   *
+   * @param columns of the first model
+   */
+  private void evaluate(
+      Progress progress, Predictor predictor, ColumnChoice columns, Optional<Rival> rival) {
+    PrintWriter out = spec.commandLine().getOut();
+    DataConfig config = columns.config();
+    List<Path> inputs = DataSource.inputs(data);
+    DataSource plain = DataSource.of(config).once().forModel(predictor.encoder());
+    boolean takesMore = plain.takesMore(inputs);
+    DataSource source =
+        plain.with(rival.map(second -> second.more(columns, takesMore)).orElse(Columns.NONE));
+    try (DataReader rows = source.open(inputs)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, rows, Scoring.name(data), done -> progress.update(done, ""));
       Optional<GroupScores> groups =
           group.map(column -> new GroupScores(rows.schema(), scoring.labels(), column, at));
-      List<TaskMetrics.Result> tasks = scoring.evaluate(bins, groups);
+      rival.ifPresent(second -> second.begin(rows.schema(), scoring.labels(), scoring.source()));
+      List<TaskMetrics.Result> tasks =
+          scoring.evaluate(bins, Stream.concat(groups.stream(), rival.stream()).toList());
       source.noteSkipped(progress);
       ColumnNotes.scored(scoring.counts(), progress);
       progress.close();
@@ -129,10 +173,10 @@ final class EvaluateCommand implements Callable<Integer> {
         }
       }
       groups.ifPresent(scores -> scores.print(out, progress));
+      rival.ifPresent(second -> second.print(out));
       line(out, "tables", Format.bytes(predictor.tableBytes()));
       out.flush();
     }
-    return 0;
   }
 
   /** Prints the figures of a task, each behind {@code name}. */

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Figures of the rows of each value of a column, for each task. */
-final class GroupScores {
+final class GroupScores implements Scoring.Taker {
   private final TaskLabels tasks;
   private final String column;
   private final int slot;
@@ -43,8 +43,8 @@ final class GroupScores {
     tasks.tasks().forEach(_ -> metrics.add(new GroupMetrics(at)));
   }
 
-  /** Adds rows with a logit for each task, side by side. */
-  void add(float[] logits, Batch batch) {
+  @Override
+  public void add(float[] logits, Batch batch) {
     int[] offsets = batch.offsets(slot);
     for (int row = 0; row < batch.size(); row++) {
       int ids = offsets[row + 1] - offsets[row];

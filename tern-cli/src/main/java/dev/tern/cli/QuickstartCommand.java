@@ -75,7 +75,7 @@ final class QuickstartCommand implements Callable<Integer> {
           progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
           Metrics.Result result =
               scoring(predictor, rows, progress)
-                  .evaluate(Reliability.BINS, Optional.empty())
+                  .evaluate(Reliability.BINS, List.of())
                   .getFirst()
                   .metrics();
           progress.note("evaluation of the saved model: AUC " + Format.fixed(result.auc(), 4));

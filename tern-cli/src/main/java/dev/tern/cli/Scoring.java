@@ -5,6 +5,7 @@ import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.readers.ColumnPick;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.text.ScoreWriter;
 import dev.tern.model.Task;
@@ -33,6 +34,17 @@ record Scoring(
     this(predictor, rows, source, progress, new ColumnCounts(predictor.encoder()));
   }
 
+  /** Takes the rows of an evaluation with their scores. */
+  interface Taker {
+    /**
+     * Adds rows.
+     *
+     * @param logits of each row one for each task, side by side
+     * @param batch as they were read
+     */
+    void add(float[] logits, Batch batch);
+  }
+
   /** An encoded number beyond this is rare in training, as are numbers of 1,000 deviations. */
   private static final float FAR = 1000;
 
@@ -46,19 +58,21 @@ record Scoring(
    * Metrics of each task: the same bits as an evaluation in training.
    *
    * @param bins of {@link dev.tern.train.Reliability}
-   * @param groups takes all rows, too
+   * @param takers take all rows, too
    */
-  List<TaskMetrics.Result> evaluate(int bins, Optional<GroupScores> groups) {
+  List<TaskMetrics.Result> evaluate(int bins, List<? extends Taker> takers) {
     TaskMetrics metrics = new TaskMetrics(labels());
+    ColumnPick pick = ColumnPick.of(rows.schema(), predictor.schema());
     int tasks = predictor.tasks().size();
     long done = 0;
     for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
       try (Batch batch = next.get()) {
         float[] logits = new float[batch.size() * tasks];
-        predictor.logits(batch, logits, counts);
-        requireNumbers(logits, batch, done);
+        Batch own = pick.of(batch);
+        predictor.logits(own, logits, counts);
+        requireNumbers(logits, own, done);
         metrics.addLogits(logits, batch);
-        groups.ifPresent(scores -> scores.add(logits, batch));
+        takers.forEach(taker -> taker.add(logits, batch));
         done += batch.size();
         progress.accept(done);
       }

@@ -29,6 +29,9 @@ public record Columns(
     List<String> dense,
     List<SparseColumn> sparse,
     Set<String> missing) {
+  /** No columns. */
+  public static final Columns NONE = new Columns(List.of(), Set.of(), List.of(), List.of());
+
   public Columns {
     labels = List.copyOf(labels);
     positive = Set.copyOf(positive);

@@ -15,6 +15,20 @@ public final class Format {
     return Double.isFinite(value) ? String.format(Locale.ROOT, "%." + decimals + "f", value) : DASH;
   }
 
+  /** With a fixed number of decimals and its sign, + too; 0 has none. */
+  public static String signed(double value, int decimals) {
+    String text = fixed(Math.abs(value), decimals);
+    boolean isZero = text.chars().noneMatch(c -> c >= '1' && c <= '9');
+    return isZero ? text : (value < 0 ? "-" : "+") + text;
+  }
+
+  /** A probability, with three digits however small it is. */
+  public static String probability(double value) {
+    return !Double.isFinite(value) || value >= 1e-3 || value == 0
+        ? fixed(value, 3)
+        : String.format(Locale.ROOT, "%.2e", value);
+  }
+
   /** With commas between thousands. */
   public static String whole(long value) {
     return String.format(Locale.ROOT, "%,d", value);

@@ -30,7 +30,7 @@ public final class CheckpointChoice {
   }
 
   /** Opens another checkpoint or run's folder in the same way. */
-  Checkpoint open(Path other) {
+  public Checkpoint open(Path other) {
     return latest ? Checkpoint.openLatest(other) : Checkpoint.open(other);
   }
 }

@@ -2,6 +2,7 @@ package dev.tern.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -39,5 +40,23 @@ final class FormatTest {
   @CsvSource({"0, 0.00 KiB", "1048576, 1.00 MiB", "2147483648, 2.00 GiB", "536870912, 512 MiB"})
   void bytesHaveBinaryUnits(long value, String text) {
     assertThat(Format.bytes(value)).isEqualTo(text);
+  }
+
+  @Test
+  void signedNumbersHaveTheirSignAndZeroHasNone() {
+    assertThat(Format.signed(0.25, 2)).isEqualTo("+0.25");
+    assertThat(Format.signed(-0.25, 2)).isEqualTo("-0.25");
+    assertThat(Format.signed(-0.0001, 2)).isEqualTo("0.00");
+    assertThat(Format.signed(0, 3)).isEqualTo("0.000");
+    assertThat(Format.signed(Double.NaN, 3)).isEqualTo("–");
+  }
+
+  @Test
+  void smallProbabilitiesKeepTheirDigits() {
+    assertThat(Format.probability(0.05)).isEqualTo("0.050");
+    assertThat(Format.probability(1)).isEqualTo("1.000");
+    assertThat(Format.probability(0.000123)).isEqualTo("1.23e-04");
+    assertThat(Format.probability(0)).isEqualTo("0.000");
+    assertThat(Format.probability(Double.NaN)).isEqualTo("–");
   }
 }

@@ -17,9 +17,14 @@ record AllColumns(int[] dense, int[] slots) implements BatchMap {
   static DataReader of(DataReader source, Schema schema) {
     Schema got = source.schema();
     Schema all = new Schema(got.labels(), schema.dense(), schema.slots(), got.weight());
+    return all.equals(got) ? source : new MappedReader(source, all, map(got, schema));
+  }
+
+  /** From rows of {@code got} to rows with the numbers and slots of {@code schema}. */
+  static AllColumns map(Schema got, Schema schema) {
     int[] dense = schema.dense().stream().mapToInt(got.dense()::indexOf).toArray();
     int[] slots = schema.slotNames().stream().mapToInt(got.slotNames()::indexOf).toArray();
-    return all.equals(got) ? source : new MappedReader(source, all, new AllColumns(dense, slots));
+    return new AllColumns(dense, slots);
   }
 
   @Override
