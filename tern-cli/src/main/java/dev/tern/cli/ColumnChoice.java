@@ -40,6 +40,16 @@ record ColumnChoice(
     return new ColumnChoice(config, model, only, others);
   }
 
+  /** These columns, and {@code column} as texts, unless ids of it are among them. */
+  ColumnChoice withText(String column) {
+    if (columns().sparse().stream().anyMatch(own -> own.name().equals(column))) {
+      return this;
+    }
+    List<SparseColumn> sparse = new ArrayList<>(more.sparse());
+    sparse.add(SparseColumn.text(column));
+    return with(new Columns(List.of(), Set.of(), more.dense(), sparse));
+  }
+
   /** Whether the configuration names columns. */
   boolean areNamed() {
     return !denseNames().isEmpty()

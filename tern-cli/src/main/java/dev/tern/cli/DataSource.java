@@ -180,7 +180,9 @@ final class DataSource {
           ? Optional.empty()
           : Optional.of(generator().open(synthetic.rows(), synthetic.evalRows()));
     }
-    return config.eval().isEmpty() ? Optional.empty() : Optional.of(labelled(open(config.eval())));
+    return config.eval().isEmpty()
+        ? Optional.empty()
+        : Optional.of(labelled(grouped(config.group(), config.eval()).open(config.eval())));
   }
 
   /** The metrics of a perfect model on the rows of {@link #eval}; empty if unknown. */
@@ -491,6 +493,14 @@ final class DataSource {
   /** Whether {@link #with} may add columns of {@code paths}, which have names in the files. */
   boolean takesMore(List<Path> paths) {
     return config.format().equals("csv") || config.format().equals("parquet") && !isHugeCtr(paths);
+  }
+
+  /** These readers, which read the column of groups as texts where they do not read it. */
+  DataSource grouped(Optional<String> group, List<Path> paths) {
+    return group
+        .filter(_ -> takesMore(paths))
+        .map(column -> choosing(choice.withText(column)))
+        .orElse(this);
   }
 
   /** The columns that are read. */

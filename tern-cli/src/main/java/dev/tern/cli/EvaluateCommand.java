@@ -67,8 +67,8 @@ final class EvaluateCommand implements Callable<Integer> {
       names = "--group",
       paramLabel = "COLUMN",
       description =
-          "A column of ids with one value a row, such as user: also prints figures of the rows of"
-              + " each value (GAUC, NDCG, recall, hit rate, MRR).")
+          "A column with one value a row, such as user: also prints figures of the rows of each"
+              + " value (GAUC, NDCG, recall, hit rate, MRR); the default is the run's data.group.")
   private Optional<String> group = Optional.empty();
 
   @Option(
@@ -142,14 +142,17 @@ final class EvaluateCommand implements Callable<Integer> {
     List<Path> inputs = DataSource.inputs(data);
     DataSource plain = DataSource.of(config).once().forModel(predictor.encoder());
     boolean takesMore = plain.takesMore(inputs);
+    Optional<String> column = group.or(config::group);
     DataSource source =
-        plain.with(rival.map(second -> second.more(columns, takesMore)).orElse(Columns.NONE));
+        plain
+            .with(rival.map(second -> second.more(columns, takesMore)).orElse(Columns.NONE))
+            .grouped(column, inputs);
     try (DataReader rows = source.open(inputs)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, rows, Scoring.name(data), done -> progress.update(done, ""));
       Optional<GroupScores> groups =
-          group.map(column -> new GroupScores(rows.schema(), scoring.labels(), column, at));
+          column.map(name -> new GroupScores(rows.schema(), scoring.labels(), name, at));
       rival.ifPresent(second -> second.begin(rows.schema(), scoring.labels(), scoring.source()));
       List<TaskMetrics.Result> tasks =
           scoring.evaluate(bins, Stream.concat(groups.stream(), rival.stream()).toList());

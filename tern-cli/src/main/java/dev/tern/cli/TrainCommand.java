@@ -161,6 +161,16 @@ final class TrainCommand implements Callable<Integer> {
                     + ", ECE "
                     + Format.fixed(best.calibrationError(), 4)
                     + " there"));
+    outcome
+        .best()
+        .filter(best -> Double.isFinite(best.gauc()))
+        .ifPresent(best ->
+            out.println(
+                "GAUC "
+                    + Format.fixed(best.gauc(), 4)
+                    + " by "
+                    + config.data().group().orElse("")
+                    + " there"));
     outcome.best().map(MetricsLine::tasks).orElse(List.of()).stream()
         .skip(1)
         .forEach(task ->

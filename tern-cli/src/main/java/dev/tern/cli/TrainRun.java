@@ -22,6 +22,7 @@ import dev.tern.embedding.config.TableStatistics;
 import dev.tern.files.Optimum;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
+import dev.tern.train.GroupMetrics;
 import dev.tern.train.Monitor;
 import dev.tern.train.Progress.Split;
 import dev.tern.train.TaskMetrics;
@@ -181,7 +182,9 @@ final class TrainRun {
   private OptionalInt stopsEarly() {
     TrainOptions options = config.train().options();
     Monitor monitor = options.monitor();
-    return options.earlyStop() == 0 || monitor.figure() != Monitor.Figure.AUC
+    boolean needsBothLabels =
+        monitor.figure() == Monitor.Figure.AUC || monitor.figure() == Monitor.Figure.GAUC;
+    return options.earlyStop() == 0 || !needsBothLabels
         ? OptionalInt.empty()
         : OptionalInt.of(Math.max(0, config.data().labels().indexOf(monitor.task())));
   }
@@ -357,7 +360,7 @@ final class TrainRun {
             tasks(report),
             report.tables(),
             report.columns().map(TrainRun::some).orElse(List.of()),
-            hasOwnLoss() ? List.of() : evaluated(report)));
+            evaluated(report)));
     String facts =
         (hasOwnLoss() ? ownFacts(report) : facts(report.tasks()))
             + "  "
@@ -388,7 +391,10 @@ final class TrainRun {
   private static String ownFacts(dev.tern.train.Progress report) {
     String loss =
         report.split() == Split.EVAL ? "" : "loss " + Format.fixed(report.rows().loss(), 4) + "  ";
-    return loss + "AUC " + Format.fixed(report.metrics().auc(), 4);
+    return loss
+        + "AUC "
+        + Format.fixed(report.metrics().auc(), 4)
+        + gauc(report.tasks().getFirst());
   }
 
   /** Loss and AUC; of several tasks with their names. */
@@ -399,8 +405,15 @@ final class TrainRun {
                 + "loss "
                 + Format.fixed(task.metrics().logLoss(), 4)
                 + "  AUC "
-                + Format.fixed(task.metrics().auc(), 4))
+                + Format.fixed(task.metrics().auc(), 4)
+                + gauc(task))
         .collect(Collectors.joining("  "));
+  }
+
+  private static String gauc(TaskMetrics.Result task) {
+    return task.groups()
+        .map(groups -> "  GAUC " + Format.fixed(groups.auc().byRows(), 4))
+        .orElse("");
   }
 
   /** The tasks of a model of several. */
@@ -418,12 +431,20 @@ final class TrainRun {
   }
 
   /** What an evaluation says about its tasks beside loss, AUC and calibration. */
-  private static List<EvaluatedTask> evaluated(dev.tern.train.Progress report) {
-    return report.tasks().stream()
-        .flatMap(task ->
-            task.reliability().stream()
-                .map(reliability -> new EvaluatedTask(task.task(), reliability)))
-        .toList();
+  private List<EvaluatedTask> evaluated(dev.tern.train.Progress report) {
+    return report.split() == Split.TRAIN
+        ? List.of()
+        : report.tasks().stream()
+            .map(task ->
+                new EvaluatedTask(
+                    task.task(),
+                    hasOwnLoss() ? Optional.empty() : task.reliability(),
+                    task.groups().map(this::groups)))
+            .toList();
+  }
+
+  private EvaluatedTask.Groups groups(GroupMetrics.Result result) {
+    return new EvaluatedTask.Groups(config.data().group().orElse(""), GroupMetrics.USUAL, result);
   }
 
   /** The columns with missing or unknown values. */
@@ -442,7 +463,12 @@ final class TrainRun {
   static TrainOptions options(Config config, Path checkpoints) {
     TrainConfig train = config.train();
     TrainOptions options =
-        train.options().checkpoints(checkpoints, train.checkpointEvery().steps());
+        config
+            .data()
+            .group()
+            .map(train.options()::group)
+            .orElse(train.options())
+            .checkpoints(checkpoints, train.checkpointEvery().steps());
     return train.tableMemory() == 0
         ? options
         : options.tier(FileTier.of(config.run().dir(), train.tableMemory()));

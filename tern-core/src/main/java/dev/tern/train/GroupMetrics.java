@@ -7,6 +7,9 @@ import java.util.Arrays;
  * order, 13 bytes each. Not thread-safe.
  */
 public final class GroupMetrics {
+  /** How many rows of a group count as the first in evaluations of training. */
+  public static final int USUAL = 10;
+
   private final int at;
   private long[] groups = new long[1024];
   private float[] scores = new float[1024];

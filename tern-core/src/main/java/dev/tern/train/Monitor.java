@@ -18,7 +18,8 @@ public record Monitor(Figure figure, String task) {
   public static final Monitor AUC = new Monitor(Figure.AUC, "");
 
   /**
-   * Figures of {@link Metrics.Result}, and for tasks that predict values of {@link ValueMetrics}.
+   * Figures of {@link Metrics.Result}, for tasks that predict values of {@link ValueMetrics}, and
+   * of {@link GroupMetrics}.
    */
   public enum Figure {
     /**
@@ -37,7 +38,11 @@ public record Monitor(Figure figure, String task) {
     /** {@link ValueMetrics.Result#r2}: more is better. */
     R2,
     /** {@link ValueMetrics.Result#smape}: less is better. */
-    SMAPE
+    SMAPE,
+    /**
+     * {@link GroupMetrics.Auc#byRows} of the groups of {@link TrainOptions#group}: more is better.
+     */
+    GAUC
   }
 
   /** Figures of tasks that predict values. */
@@ -70,6 +75,11 @@ public record Monitor(Figure figure, String task) {
 
   private void requireFigure(Task of) {
     boolean probability = of.loss().isOfProbability();
+    if (figure == Figure.GAUC && !GroupedRows.isOf(of)) {
+      throw new IllegalArgumentException(
+          "monitor: got GAUC for the task %s with the loss %s, expected a task of labels 0 and 1; take another figure"
+              .formatted(of.label(), of.loss()));
+    }
     if (figure != Figure.AUC && OF_VALUES.contains(figure) == probability) {
       throw new IllegalArgumentException(
           "monitor: got %s for the task %s with the loss %s, expected a figure of %s"
@@ -85,6 +95,9 @@ public record Monitor(Figure figure, String task) {
 
   /** The figure of an evaluation; NaN where its rows do not tell. */
   double value(TaskMetrics.Result result) {
+    if (figure == Figure.GAUC) {
+      return result.groups().map(groups -> groups.auc().byRows()).orElse(Double.NaN);
+    }
     return result.values().map(this::value).orElseGet(() -> value(result.metrics()));
   }
 
@@ -93,7 +106,7 @@ public record Monitor(Figure figure, String task) {
       case AUC -> result.auc();
       case LOG_LOSS -> result.logLoss();
       case NORMALIZED_ENTROPY -> result.normalizedEntropy();
-      case MSE, MAE, R2, SMAPE -> Double.NaN;
+      case MSE, MAE, R2, SMAPE, GAUC -> Double.NaN;
     };
   }
 
@@ -104,6 +117,7 @@ public record Monitor(Figure figure, String task) {
       case R2 -> result.r2();
       case SMAPE -> result.smape();
       case AUC, LOG_LOSS, NORMALIZED_ENTROPY -> result.loss();
+      case GAUC -> Double.NaN;
     };
   }
 
@@ -119,7 +133,7 @@ public record Monitor(Figure figure, String task) {
   }
 
   private boolean isMore() {
-    return figure == Figure.AUC || figure == Figure.R2;
+    return figure == Figure.AUC || figure == Figure.GAUC || figure == Figure.R2;
   }
 
   private static boolean isBetter(double value, double best, boolean more) {
@@ -141,7 +155,7 @@ public record Monitor(Figure figure, String task) {
   public String toString() {
     String name =
         switch (figure) {
-          case AUC, MSE, MAE, R2, SMAPE -> figure.name();
+          case AUC, GAUC, MSE, MAE, R2, SMAPE -> figure.name();
           case LOG_LOSS, NORMALIZED_ENTROPY ->
               figure.name().toLowerCase(Locale.ROOT).replace('_', ' ');
         };

@@ -27,12 +27,15 @@ public final class TaskMetrics {
    * @param values of the rows that count for a task that predicts values; empty for probabilities
    * @param reliability of the rows that count for a task that predicts probabilities; empty of rows
    *     trained on
+   * @param groups of the rows that count for a task of labels 0 and 1, where an evaluation has
+   *     {@link TrainOptions#group}
    */
   public record Result(
       String task,
       Metrics.Result metrics,
       Optional<ValueMetrics.Result> values,
-      Optional<Reliability> reliability) {
+      Optional<Reliability> reliability,
+      Optional<GroupMetrics.Result> groups) {
     /** Rows that count for the task. */
     public long rows() {
       return values.map(ValueMetrics.Result::rows).orElse(metrics.rows());
@@ -46,6 +49,10 @@ public final class TaskMetrics {
     /** Sum of predictions over sum of labels. */
     public double calibration() {
       return values.map(ValueMetrics.Result::calibration).orElse(metrics.calibration());
+    }
+
+    private Result withGroups(Optional<GroupMetrics.Result> own) {
+      return new Result(task, metrics, values, reliability, own);
     }
   }
 
@@ -93,6 +100,7 @@ public final class TaskMetrics {
               tasks.tasks().get(k).label(),
               metrics.get(k).result(),
               values.get(k).map(ValueMetrics::result),
+              Optional.empty(),
               Optional.empty()));
     }
     return results;
@@ -110,9 +118,20 @@ public final class TaskMetrics {
           plain.values().isPresent()
               ? Optional.empty()
               : Optional.of(metrics.get(results.size()).reliability(bins));
-      results.add(new Result(plain.task(), plain.metrics(), plain.values(), reliability));
+      results.add(
+          new Result(plain.task(), plain.metrics(), plain.values(), reliability, Optional.empty()));
     }
     return results;
+  }
+
+  /** Results with the figures by group of the same rows, if there are any. */
+  static List<Result> withGroups(List<Result> results, Optional<GroupedRows> groups) {
+    List<Result> all = new ArrayList<>(results);
+    List<Optional<GroupMetrics.Result>> own = groups.map(GroupedRows::results).orElse(List.of());
+    for (int k = 0; k < own.size(); k++) {
+      all.set(k, all.get(k).withGroups(own.get(k)));
+    }
+    return all;
   }
 
   /** Forgets all rows. */

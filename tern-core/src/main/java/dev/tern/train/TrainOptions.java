@@ -35,6 +35,7 @@ public final class TrainOptions implements RunSettings, Cloneable {
   private long seed = 1;
   private long evaluateEvery;
   private Monitor monitor = Monitor.AUC;
+  private Optional<String> group = Optional.empty();
   private int earlyStop;
   private float weightDecay;
   private float clipNorm;
@@ -100,6 +101,11 @@ public final class TrainOptions implements RunSettings, Cloneable {
                   + " one above 0 for both, as a schedule is for both; choose a small one")
               .formatted(ofTables.lr()));
     }
+    if (monitor.figure() == Monitor.Figure.GAUC && group.isEmpty()) {
+      throw new IllegalArgumentException(
+          "train options: got the monitor GAUC without groups, expected a column that groups rows;"
+              + " give group(\"user\"), or monitor AUC");
+    }
     if (optimizer instanceof Optimizer.Ftrl && weightDecay > 0) {
       throw new IllegalArgumentException(
           "train options: got FTRL with weightDecay %s, expected 0: FTRL makes each weight anew from its sums; use its l2"
@@ -162,6 +168,15 @@ public final class TrainOptions implements RunSettings, Cloneable {
   /** Decides which checkpoint is the best, and when training stops early. AUC by default. */
   public TrainOptions monitor(Monitor value) {
     return with(copy -> copy.monitor = value);
+  }
+
+  /**
+   * A column of ids in the rows to evaluate on, such as the user: evaluations also have {@link
+   * GroupMetrics} over the rows of each value, of the first 10 rows. The model need not read it;
+   * then the rows have it as a slot beside the model's columns.
+   */
+  public TrainOptions group(String column) {
+    return with(copy -> copy.group = Optional.of(column));
   }
 
   /**
@@ -291,7 +306,12 @@ public final class TrainOptions implements RunSettings, Cloneable {
 
   @Override
   public String monitored() {
-    return monitor.equals(Monitor.AUC) ? "" : monitor.toString();
+    String by = monitor.figure() == Monitor.Figure.GAUC ? " by " + group.orElse("") : "";
+    return monitor.equals(Monitor.AUC) ? "" : monitor + by;
+  }
+
+  public Optional<String> group() {
+    return group;
   }
 
   public int earlyStop() {

@@ -10,6 +10,7 @@ import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.readers.ColumnPick;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.config.TableOptions;
@@ -224,6 +225,7 @@ public final class Trainer implements AutoCloseable {
       Reporter reporter = new Reporter(listener, network, rows::waitedNanos);
       reporter.begin(train.rowCount(), options.epochs(), state);
       if (eval.isPresent()) {
+        groups(eval.get().schema()); // The column is there.
         // Here rather than at the first evaluation: a budget too small shows at once.
         scorer();
       }
@@ -424,18 +426,39 @@ public final class Trainer implements AutoCloseable {
     Scorer scoring = scorer();
     DataReader batches = Readers.batched(eval, scoring.capacity(), false);
     TaskMetrics metrics = new TaskMetrics(network.tasks());
+    Optional<GroupedRows> groups = groups(eval.schema());
+    ColumnPick pick = pick(eval.schema());
     float[] logits = new float[scoring.capacity() * network.tasks().count()];
     Batch encoded = new Batch(encoder.schema(), scoring.capacity());
     for (Optional<Batch> next = batches.next(); next.isPresent(); next = batches.next()) {
-      try (Batch raw = next.get()) {
+      try (Batch read = next.get()) {
+        Batch raw = pick.of(read);
         encoder.apply(raw, encoded);
         score(scoring, encoded, logits);
         metrics.addLogits(logits, encoded);
+        groups.ifPresent(rows -> rows.add(logits, read));
         counts.add(raw);
         scoring.forEachUnknown(counts::addUnknown);
       }
     }
-    return metrics.results(Reliability.BINS);
+    return TaskMetrics.withGroups(metrics.results(Reliability.BINS), groups);
+  }
+
+  /** The groups of rows to evaluate on, where the options name a column. */
+  private Optional<GroupedRows> groups(Schema rows) {
+    return options
+        .group()
+        .map(column -> new GroupedRows(rows, network.tasks(), column, GroupMetrics.USUAL));
+  }
+
+  /** Takes the model's columns out of rows that have the column of groups beside them. */
+  private ColumnPick pick(Schema rows) {
+    boolean isBeside =
+        options
+            .group()
+            .filter(column -> !encoder.rawSchema().slotNames().contains(column))
+            .isPresent();
+    return ColumnPick.of(rows, isBeside ? encoder.rawSchema() : rows);
   }
 
   private void closeScorer() {

@@ -33,13 +33,14 @@ final class MonitorTest {
         .epochs(30)
         .shuffleRows(0)
         .monitor(Monitor.of(figure))
+        .group("site")
         .earlyStop(3);
   }
 
   @ParameterizedTest
   @EnumSource(
       value = Figure.class,
-      names = {"AUC", "LOG_LOSS", "NORMALIZED_ENTROPY"})
+      names = {"AUC", "GAUC", "LOG_LOSS", "NORMALIZED_ENTROPY"})
   void theBestEvaluationIsTheBestByItsFigure(Figure figure) {
     try (Device device = Device.cpu(1, 1L << 28);
         Trainer trainer =
@@ -57,7 +58,10 @@ final class MonitorTest {
       for (Progress each : evaluations) {
         double now = figure(figure, each);
         double before = figure(figure, best);
-        best = figure == Figure.AUC ? now > before ? each : best : now < before ? each : best;
+        best =
+            figure == Figure.AUC || figure == Figure.GAUC
+                ? now > before ? each : best
+                : now < before ? each : best;
       }
       assertThat(trainer.bestStep()).isEqualTo(best.step());
       assertThat(trainer.best()).isEqualTo(figure(figure, best));
@@ -73,6 +77,7 @@ final class MonitorTest {
       case LOG_LOSS -> result.logLoss();
       case NORMALIZED_ENTROPY -> result.logLoss() / entropy(result.positiveRate());
       case MSE, MAE, R2, SMAPE -> throw new AssertionError(figure);
+      case GAUC -> report.tasks().getFirst().groups().orElseThrow().auc().byRows();
     };
   }
 

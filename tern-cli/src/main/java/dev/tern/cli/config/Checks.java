@@ -226,6 +226,12 @@ final class Checks {
               + "; change them, or take another model.type: "
               + String.join(" or ", ModelKeys.TOWERED));
     }
+    if (s.get(TrainKeys.MONITOR).equals("gauc") && s.get(DataKeys.GROUP).isEmpty()) {
+      throw new ConfigException(
+          s.where(TrainKeys.MONITOR.path())
+              + ": train.monitor: got gauc without data.group, expected the column that groups"
+              + " rows; give data.group, as in group: user, or monitor auc");
+    }
     String monitored = s.get(TrainKeys.MONITOR_TASK);
     if (!monitored.isEmpty() && !labels.contains(monitored)) {
       throw new ConfigException(

@@ -39,6 +39,7 @@ import java.util.stream.Stream;
  * @param dense groups of columns of numbers; empty for none, or in files that know their columns
  *     for all
  * @param sparse groups of columns of categories or ids; empty as for {@code dense}
+ * @param group the column by whose values evaluations group rows, if any
  */
 public record DataConfig(
     String format,
@@ -57,7 +58,8 @@ public record DataConfig(
     List<String> positive,
     List<String> missing,
     List<Dense> dense,
-    List<Sparse> sparse) {
+    List<Sparse> sparse,
+    Optional<String> group) {
   /**
    * CSV and TSV files.
    *
@@ -251,7 +253,8 @@ public record DataConfig(
         s.get(DataKeys.POSITIVE),
         s.get(DataKeys.MISSING_VALUES),
         IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
-        IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList());
+        IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList(),
+        Optional.of(s.get(DataKeys.GROUP)).filter(name -> !name.isEmpty()));
   }
 
   /** The columns of labels, and of weights among them: the groups' columns, or else the one. */

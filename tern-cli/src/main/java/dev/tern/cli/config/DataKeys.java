@@ -260,6 +260,16 @@ final class DataKeys {
                   + " 1.")
           .when(FORMAT, "csv", "libsvm", "libffm", "parquet")
           .reading();
+  static final Key<String> GROUP =
+      KEYS.key(
+              "data.group",
+              new Kind.Text("the name of a column", true),
+              "",
+              "Column with one value a row, such as a user's id, whose rows are ranked against each"
+                  + " other: evaluations also have figures by group (GAUC, NDCG). The model reads"
+                  + " it only where data.sparse names it, too; none for no groups.")
+          .mayChange()
+          .reading();
   static final Key<List<String>> DENSE_COLUMNS =
       KEYS.key(
               "data.dense.columns",

@@ -203,10 +203,10 @@ final class TrainKeys {
   static final Key<String> MONITOR =
       KEYS.key(
           "train.monitor",
-          Kind.Choice.of("auc", "log_loss", "normalized_entropy"),
+          Kind.Choice.of("auc", "log_loss", "normalized_entropy", "gauc"),
           "auc",
           "The figure of evaluations that decides which checkpoint is the best, and when training"
-              + " stops early.");
+              + " stops early; gauc by the rows of data.group.");
   static final Key<String> MONITOR_TASK =
       KEYS.key(
           "train.monitor_task",

@@ -1,21 +1,82 @@
 package dev.tern.cli.run;
 
 import dev.tern.internal.json.Json;
+import dev.tern.train.GroupMetrics;
 import dev.tern.train.Reliability;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What an evaluation says about a task beside loss, AUC and calibration.
  *
  * @param name of its label
- * @param reliability predictions beside rates
+ * @param reliability predictions beside rates, of a model that gives probabilities
+ * @param groups figures of the rows of each value of a column, where one is named
  */
-public record EvaluatedTask(String name, Reliability reliability) {
+public record EvaluatedTask(
+    String name, Optional<Reliability> reliability, Optional<Groups> groups) {
+  /**
+   * Figures by group.
+   *
+   * @param column that groups rows
+   * @param at rows that count as the first of a group
+   * @param figures of all groups
+   */
+  public record Groups(String column, int at, GroupMetrics.Result figures) {
+    private Json json() {
+      Json.Obj json =
+          Json.object()
+              .put("column", column)
+              .put("at", at)
+              .put("groups", figures.counts().groups())
+              .put("mixed", figures.counts().mixed())
+              .put("positive", figures.counts().positive());
+      MetricsLine.put(json, "gauc_by_rows", figures.auc().byRows());
+      MetricsLine.put(json, "gauc_by_positives", figures.auc().byPositives());
+      MetricsLine.put(json, "gauc_by_groups", figures.auc().byGroups());
+      MetricsLine.put(json, "ndcg", figures.order().ndcg());
+      MetricsLine.put(json, "recall", figures.order().recall());
+      MetricsLine.put(json, "hit_rate", figures.order().hitRate());
+      MetricsLine.put(json, "mrr", figures.order().reciprocalRank());
+      return json;
+    }
+
+    private static Groups parse(Json.Obj json) {
+      return new Groups(
+          json.text("column"),
+          Math.toIntExact(json.integer("at")),
+          new GroupMetrics.Result(
+              new GroupMetrics.Counts(
+                  json.integer("groups"), json.integer("mixed"), json.integer("positive")),
+              new GroupMetrics.Auc(
+                  MetricsLine.number(json, "gauc_by_rows"),
+                  MetricsLine.number(json, "gauc_by_positives"),
+                  MetricsLine.number(json, "gauc_by_groups")),
+              new GroupMetrics.Order(
+                  MetricsLine.number(json, "ndcg"),
+                  MetricsLine.number(json, "recall"),
+                  MetricsLine.number(json, "hit_rate"),
+                  MetricsLine.number(json, "mrr"))));
+    }
+  }
+
+  /** The expected calibration error; NaN where it is unknown. */
+  public double calibrationError() {
+    return reliability.map(Reliability::error).orElse(Double.NaN);
+  }
+
+  /** GAUC by rows; NaN where it is unknown. */
+  public double gauc() {
+    return groups.map(own -> own.figures().auc().byRows()).orElse(Double.NaN);
+  }
+
   Json json() {
-    return Json.object()
-        .put(
-            "reliability",
-            new Json.Arr(reliability.bins().stream().map(EvaluatedTask::json).toList()));
+    Json.Obj json = Json.object();
+    reliability.ifPresent(own ->
+        json.put(
+            "reliability", new Json.Arr(own.bins().stream().map(EvaluatedTask::json).toList())));
+    groups.ifPresent(own -> json.put("by_group", own.json()));
+    return json;
   }
 
   private static Json json(Reliability.Bin bin) {
@@ -39,9 +100,18 @@ public record EvaluatedTask(String name, Reliability reliability) {
   }
 
   private static EvaluatedTask parse(String name, Json.Obj task, String source) {
-    List<Reliability.Bin> bins =
-        task.array("reliability").stream().map(bin -> bin(bin.asObject(source))).toList();
-    return new EvaluatedTask(name, new Reliability(bins));
+    return new EvaluatedTask(
+        name,
+        task.has("reliability")
+            ? Optional.of(
+                new Reliability(
+                    task.array("reliability").stream()
+                        .map(bin -> bin(bin.asObject(source)))
+                        .toList()))
+            : Optional.empty(),
+        task.has("by_group")
+            ? Optional.of(Groups.parse(task.object("by_group")))
+            : Optional.empty());
   }
 
   private static Reliability.Bin bin(Json.Obj json) {

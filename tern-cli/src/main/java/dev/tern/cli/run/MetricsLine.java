@@ -76,9 +76,14 @@ public record MetricsLine(
         List.of());
   }
 
+  /** GAUC by rows of the first task; NaN where it is unknown. */
+  public double gauc() {
+    return evaluated.isEmpty() ? Double.NaN : evaluated.getFirst().gauc();
+  }
+
   /** The expected calibration error of the first task; NaN where it is unknown. */
   public double calibrationError() {
-    return evaluated.isEmpty() ? Double.NaN : evaluated.getFirst().reliability().error();
+    return evaluated.isEmpty() ? Double.NaN : evaluated.getFirst().calibrationError();
   }
 
   /**
@@ -105,8 +110,11 @@ public record MetricsLine(
     put(line, "loss", loss);
     put(line, "auc", auc);
     put(line, "calibration", calibration);
-    if (!evaluated.isEmpty()) {
+    if (!evaluated.isEmpty() && evaluated.getFirst().reliability().isPresent()) {
       put(line, "ece", calibrationError());
+    }
+    if (!evaluated.isEmpty() && evaluated.getFirst().groups().isPresent()) {
+      put(line, "gauc", gauc());
     }
     put(line, "samples_per_second", samplesPerSecond);
     line.put("memory_bytes", memoryBytes);
@@ -260,7 +268,7 @@ public record MetricsLine(
         line.has("evaluated") ? EvaluatedTask.parse(line.object("evaluated"), source) : List.of());
   }
 
-  private static void put(Json.Obj line, String key, double value) {
+  static void put(Json.Obj line, String key, double value) {
     if (Double.isFinite(value)) {
       line.put(key, value);
     } else {
@@ -272,7 +280,7 @@ public record MetricsLine(
     return line.has(key) ? line.integer(key) : 0;
   }
 
-  private static double number(Json.Obj line, String key) {
+  static double number(Json.Obj line, String key) {
     return !line.has(key) || line.get(key) == Json.Null.NULL ? Double.NaN : line.number(key);
   }
 }

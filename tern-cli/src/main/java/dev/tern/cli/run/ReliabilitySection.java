@@ -18,7 +18,9 @@ final class ReliabilitySection {
   /** The section of an evaluation as HTML; empty where no task has a row. */
   static String of(MetricsLine line) {
     List<EvaluatedTask> tasks =
-        line.evaluated().stream().filter(task -> !task.reliability().bins().isEmpty()).toList();
+        line.evaluated().stream()
+            .filter(task -> task.reliability().filter(own -> !own.bins().isEmpty()).isPresent())
+            .toList();
     if (tasks.isEmpty()) {
       return "";
     }
@@ -27,8 +29,9 @@ final class ReliabilitySection {
         .append(Format.whole(line.step()))
         .append("</h2><div class=\"charts\">\n");
     for (EvaluatedTask task : tasks) {
-      figure(out, tasks.size() > 1 ? " of " + task.name() : "", task.reliability());
-      table(out, task.reliability());
+      Reliability reliability = task.reliability().orElseThrow();
+      figure(out, tasks.size() > 1 ? " of " + task.name() : "", reliability);
+      table(out, reliability);
     }
     return out.append("</div></section>\n").toString();
   }

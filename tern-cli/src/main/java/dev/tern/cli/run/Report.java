@@ -71,7 +71,9 @@ public record Report(
     charts().forEach(chart -> out.append(chart.html()));
     out.append("</section>\n");
     evaluations(out);
-    shown().ifPresent(line -> out.append(ReliabilitySection.of(line)));
+    shown()
+        .ifPresent(line ->
+            out.append(ReliabilitySection.of(line)).append(GroupsSection.of(of(Split.EVAL))));
     out.append(ColumnsSection.of(lines));
     out.append(TablesSection.of(lines, epochEnds()));
     facts(out);

@@ -6,11 +6,13 @@ import dev.tern.cli.run.MetricsLine.Split;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableStatistics;
+import dev.tern.train.GroupMetrics;
 import dev.tern.train.Reliability;
 import dev.tern.train.Reliability.Bin;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -74,6 +76,14 @@ final class MetricsLineTest {
 
   @Test
   void binsOfEachTaskComeBackFromTheFile() {
+    EvaluatedTask.Groups groups =
+        new EvaluatedTask.Groups(
+            "user",
+            10,
+            new GroupMetrics.Result(
+                new GroupMetrics.Counts(3, 2, 1),
+                new GroupMetrics.Auc(0.5, 0.25, Double.NaN),
+                new GroupMetrics.Order(0.1, 0.2, 0.3, 0.4)));
     Reliability click = new Reliability(List.of(new Bin(4, 1, 0.125), new Bin(4, 3, 0.5)));
     MetricsLine line =
         new MetricsLine(
@@ -91,10 +101,13 @@ final class MetricsLineTest {
             List.of(),
             List.of(),
             List.of(
-                new EvaluatedTask("a \"b\"", click),
-                new EvaluatedTask("buy", new Reliability(List.of()))));
+                new EvaluatedTask("a \"b\"", Optional.of(click), Optional.of(groups)),
+                new EvaluatedTask(
+                    "buy", Optional.of(new Reliability(List.of())), Optional.empty())));
     assertThat(line.toJson())
-        .contains("\"calibration\":1.0,\"ece\":0.1875,")
+        .contains("\"calibration\":1.0,\"ece\":0.1875,\"gauc\":0.5,")
+        .contains("\"column\":\"user\",\"at\":10,\"groups\":3,\"mixed\":2,\"positive\":1,")
+        .contains("\"gauc_by_rows\":0.5,\"gauc_by_positives\":0.25,\"gauc_by_groups\":null,")
         .contains("\"reliability\":[{\"rows\":4,\"positives\":1,\"prediction\":0.125},")
         .contains("\"buy\":{\"reliability\":[]}");
     assertThat(MetricsLine.parse(line.toJson(), "metrics.jsonl")).isEqualTo(line);

@@ -264,6 +264,10 @@ final class ReportTest {
         List.of(tasks));
   }
 
+  private static EvaluatedTask task(String name, Reliability reliability) {
+    return new EvaluatedTask(name, Optional.of(reliability), Optional.empty());
+  }
+
   /** Bins of a model that predicts too little for high scores. */
   private static Reliability reliability(double least, double factor) {
     List<Reliability.Bin> bins = new ArrayList<>();
@@ -281,11 +285,7 @@ final class ReportTest {
   void theBestEvaluationHasAPictureOfItsBinsWithCountsAndIntervals() throws Exception {
     Reliability wide = reliability(0.0004, 1.4);
     String html =
-        report(
-                List.of(
-                    evaluated(
-                        new EvaluatedTask("click", reliability(0.05, 1.18)),
-                        new EvaluatedTask("a<b", wide))))
+        report(List.of(evaluated(task("click", reliability(0.05, 1.18)), task("a<b", wide))))
             .html();
     Files.writeString(Path.of("target", "report-reliability.html"), html);
     assertThat(html)
@@ -302,7 +302,7 @@ final class ReportTest {
 
   @Test
   void anEvaluationWithoutRowsOrOfAnEarlierVersionHasNoPicture() {
-    EvaluatedTask none = new EvaluatedTask("click", new Reliability(List.of()));
+    EvaluatedTask none = task("click", new Reliability(List.of()));
     assertThat(report(List.of(evaluated(none))).html()).doesNotContain("Reliability at");
     assertThat(report(List.of(evaluated())).html()).doesNotContain("Reliability at");
   }
@@ -316,8 +316,7 @@ final class ReportTest {
             List.of(new Reliability.Bin(3, 0, 1e-12), new Reliability.Bin(3, 3, 1)),
             List.of(new Reliability.Bin(3, 0, 1e-6), new Reliability.Bin(3, 0, 1e-3)));
     for (List<Reliability.Bin> bins : cases) {
-      String html =
-          report(List.of(evaluated(new EvaluatedTask("click", new Reliability(bins))))).html();
+      String html = report(List.of(evaluated(task("click", new Reliability(bins))))).html();
       assertThat(html).contains("Reliability at").doesNotContain("NaN", "Infinity");
     }
   }
