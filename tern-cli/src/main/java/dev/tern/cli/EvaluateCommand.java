@@ -210,6 +210,7 @@ final class EvaluateCommand implements Callable<Integer> {
   private static void printProbabilities(PrintWriter out, Metrics.Result result, String name) {
     line(out, name + "log loss", Format.fixed(result.logLoss(), 6));
     line(out, name + "normalized entropy", Format.fixed(result.normalizedEntropy(), 4));
+    line(out, name + "RCE", Format.fixed(result.relativeCrossEntropy(), 4));
     line(out, name + "calibration", Format.fixed(result.calibration(), 4));
   }
 

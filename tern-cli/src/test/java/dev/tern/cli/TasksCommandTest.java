@@ -203,7 +203,7 @@ final class TasksCommandTest {
         .containsPattern("buy NDCG@5 0\\.\\d{6}\n")
         .containsPattern("buy MRR [01]\\.\\d{6}\n");
     assertThat(tern("evaluate", folder + "/run", rows, "--group", "town").err())
-        .contains("--group: got town, expected a column of ids that the model reads: site");
+        .contains("got no column town, expected it among [click, buy, age, site]");
     assertThat(tern("evaluate", folder + "/run", rows, "--group", "site", "--at", "0").err())
         .contains("--at: got 0, expected 1 or more");
   }

@@ -176,6 +176,21 @@ final class MetricsTest {
   }
 
   @Test
+  void relativeCrossEntropyIsWhatScoresSaveOfTheRatesLoss() {
+    float logit = (float) Math.log(0.25 / 0.75);
+    float[] labels = {0, 1, 0, 0};
+    assertThat(of(new float[] {logit, logit, logit, logit}, labels).relativeCrossEntropy())
+        .isCloseTo(0, within(1e-4));
+    Metrics.Result result = of(new float[] {-1, 1, -1, -1}, labels);
+    double loss = Math.log1p(Math.exp(-1));
+    double ofRate = -0.25 * Math.log(0.25) - 0.75 * Math.log(0.75);
+    assertThat(result.relativeCrossEntropy())
+        .isCloseTo(100 * (ofRate - loss) / ofRate, within(1e-9));
+    assertThat(of(new float[] {9, -9}, new float[] {0, 1}).relativeCrossEntropy()).isNegative();
+    assertThat(of(new float[] {1, 1}, new float[] {1, 1}).relativeCrossEntropy()).isNaN();
+  }
+
+  @Test
   void logLossOfExtremeLogitsIsStable() {
     assertThat(of(new float[] {1e30f, -1e30f}, new float[] {1, 0}).logLoss()).isZero();
     assertThat(of(new float[] {-100}, new float[] {1}).logLoss()).isEqualTo(100);

@@ -116,8 +116,8 @@ final class PairedMetricsTest {
     Metrics first = new Metrics();
     Metrics second = new Metrics();
     for (Row row : rows) {
-      first.addLogit(row.first(), row.label(), 0);
-      second.addLogit(row.second(), row.label(), 0);
+      first.addLogit(row.first(), row.label(), 1, 0);
+      second.addLogit(row.second(), row.label(), 1, 0);
     }
     PairedMetrics.Result result = result(rows);
     assertThat(result.rows()).isEqualTo(500);
@@ -135,7 +135,7 @@ final class PairedMetricsTest {
     Metrics alone = new Metrics();
     for (Row row : rows(400, 1 << 16, 1, 4)) {
       rows.add(new Row(row.first(), 0, row.label()));
-      alone.addLogit(row.first(), row.label(), 0);
+      alone.addLogit(row.first(), row.label(), 1, 0);
     }
     PairedMetrics.Difference auc = result(rows).auc();
     assertThat(auc.second()).isEqualTo(0.5);
