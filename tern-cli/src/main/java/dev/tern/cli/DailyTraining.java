@@ -31,6 +31,9 @@ import java.util.stream.Stream;
  * earlier days the checkpoints go.
  */
 final class DailyTraining {
+  /** The first day has nothing to go on with. */
+  private static final String WITHOUT_STATE = "train.from_state=false";
+
   private final Path config;
   private final List<String> overrides;
   private final Path folder;
@@ -55,7 +58,9 @@ final class DailyTraining {
                 + ", expected each once; give one pattern of dated names, as in 'data/day=*'");
       }
     }
-    folder = Config.load(config, ofData(0)).run().dir();
+    List<String> first = ofData(0);
+    first.add(WITHOUT_STATE);
+    folder = Config.load(config, first).run().dir();
   }
 
   /** As in {@code day=2026-01-31}, or the name of a file without its ending. */
@@ -77,7 +82,7 @@ final class DailyTraining {
   /** The configuration of a day's run, which begins with the weights of a checkpoint. */
   private Config ofDay(int day, Optional<Path> from) {
     List<String> values = ofData(day);
-    from.ifPresent(run -> values.add(Config.from(run)));
+    values.add(from.map(Config::from).orElse(WITHOUT_STATE));
     values.add("run.dir=" + dir(day));
     return Config.load(config, values);
   }

@@ -3,8 +3,10 @@ package dev.tern.cli;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.TrainConfig;
 import dev.tern.cli.run.Format;
+import dev.tern.files.text.VectorFile;
 import dev.tern.optim.LearningRate;
 import dev.tern.train.Trainer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -40,7 +42,8 @@ final class TrainNotes {
 
   /** Says what of an earlier run the trainer began with, and what began anew. */
   void begun(Checkpoint from, Trainer trainer) {
-    progress.note("begins with the weights of " + Format.path(from.folder()));
+    String state = train.beginning().withState() ? " and the optimizers' state" : "";
+    progress.note("begins with the weights" + state + " of " + Format.path(from.folder()));
     if (!trainer.fresh().isEmpty()) {
       progress.note("not among them, so new: " + String.join(", ", trainer.fresh()));
     }
@@ -58,6 +61,37 @@ final class TrainNotes {
     if (!grown.isEmpty()) {
       progress.note("new values: " + String.join(", ", grown));
     }
+  }
+
+  /**
+   * Says what became of a file of vectors.
+   *
+   * @param trains whether training changes the table
+   */
+  void vectors(String table, Path file, VectorFile.Result result, boolean trains) {
+    StringBuilder line = new StringBuilder("table ").append(table);
+    line.append(" begins with ").append(Format.whole(result.rows())).append(" vectors of ");
+    line.append(Format.path(file));
+    if (result.outside() > 0) {
+      line.append("; left out as of values that the data do not have: ");
+      line.append(Format.whole(result.outside()));
+    }
+    if (result.shared() > 0) {
+      line.append("; left out as their bucket has one already: ");
+      line.append(Format.whole(result.shared()));
+    }
+    if (result.without().orElse(0) > 0) {
+      line.append("; values without one: ").append(Format.whole(result.without().getAsLong()));
+      line.append(trains ? ", which begin as usual" : ", which read as model.unknown says");
+    }
+    progress.note(line.toString());
+  }
+
+  /** Says that the rows of a table are those of an earlier run, not of a file of vectors. */
+  void passedOver(String table, Path file) {
+    progress.note(
+        "table %s has its rows from the earlier run, so %s is not read"
+            .formatted(table, Format.path(file)));
   }
 
   /** Says why a run ended before its last epoch. */

@@ -20,6 +20,7 @@ import dev.tern.data.encode.TextDictionary;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.files.Optimum;
+import dev.tern.files.text.VectorFile;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
 import dev.tern.train.GroupMetrics;
@@ -236,7 +237,7 @@ final class TrainRun {
     try (DataReader training = source.train()) {
       progress.begin("fit encoders", "rows", 0, training.rowCount().orElse(0));
       AtomicLong seen = new AtomicLong();
-      Optional<Checkpoint> from = config.train().from().map(Checkpoint::open);
+      Optional<Checkpoint> from = config.train().beginning().from().map(Checkpoint::open);
       FeatureEncoder encoder =
           source.fit(
               training,
@@ -248,18 +249,33 @@ final class TrainRun {
       notes.rows(seen.get());
       Reading reading = encoder.reading().orElse(Reading.PLAIN).withSettings(config.reading());
       FeatureEncoder own = encoder.withReading(reading);
-      if (from.isEmpty()) {
-        return Trainer.create(device, own, config.model(), options);
-      }
-      Trainer trainer = Trainer.warmStart(device, from.get(), own, config.model(), options);
+      Trainer trainer =
+          from.isEmpty()
+              ? Trainer.create(device, own, config.model(), options)
+              : config.train().beginning().withState()
+                  ? Trainer.warmStartWithState(device, from.get(), own, config.model(), options)
+                  : Trainer.warmStart(device, from.get(), own, config.model(), options);
       try {
-        notes.begun(from.get(), trainer);
+        from.ifPresent(checkpoint -> notes.begun(checkpoint, trainer));
+        config.train().beginning().vectors().forEach((table, file) -> begin(trainer, table, file));
       } catch (RuntimeException | Error e) {
         trainer.close();
         throw e;
       }
       return trainer;
     }
+  }
+
+  /** Gives a table the vectors of a file, unless an earlier run has its rows. */
+  private void begin(Trainer trainer, String table, Path file) {
+    int number = trainer.network().schema().tables().indexOf(table);
+    if (number >= 0 && trainer.network().tables().tables().get(number).size() > 0) {
+      notes.passedOver(table, file);
+      return;
+    }
+    boolean trains = !config.train().options().tables().frozenOf().contains(table);
+    notes.vectors(
+        table, file, VectorFile.begin(file, trainer.encoder(), trainer.network(), table), trains);
   }
 
   private PlanSearch.Listener searching(double seconds) {
@@ -296,7 +312,7 @@ final class TrainRun {
     Runtime.getRuntime().addShutdownHook(hook);
     Clock clock = new Clock(log);
     try (DataReader rows = source.train()) {
-      atTraining = () -> progress.begin("train", "steps", trainer.step(), steps(rows));
+      atTraining = () -> progress.begin("train", "steps", trainer.step(), lastStep(trainer, rows));
       atTraining.run();
       trainer.fit(rows, eval, report -> show(report, log, clock));
     } catch (RuntimeException | Error e) {
@@ -322,12 +338,17 @@ final class TrainRun {
     Main.awaitEnd(PATIENCE);
   }
 
-  private long steps(DataReader rows) {
+  /** The last step of the run; 0 where the rows are not counted. */
+  private long lastStep(Trainer trainer, DataReader rows) {
+    if (rows.rowCount().isEmpty()) {
+      return 0;
+    }
     TrainOptions options = config.train().options();
     long batch = options.batch();
-    return rows.rowCount().isPresent()
-        ? (rows.rowCount().getAsLong() + batch - 1) / batch * options.epochs()
-        : 0;
+    long each = (rows.rowCount().getAsLong() + batch - 1) / batch;
+    // Steps may count on from an earlier run.
+    long done = each * trainer.epoch() + (trainer.rows() + batch - 1) / batch;
+    return trainer.step() - done + each * options.epochs();
   }
 
   private static final class Clock {

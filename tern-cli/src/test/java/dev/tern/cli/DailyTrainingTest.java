@@ -3,6 +3,7 @@ package dev.tern.cli;
 import static dev.tern.cli.MainTest.tern;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.MainTest.Result;
 import dev.tern.cli.run.DaysReport;
 import java.io.IOException;
@@ -63,6 +64,17 @@ final class DailyTrainingTest {
     List<String> command = new ArrayList<>(List.of("train", config.toString(), "--days", pattern));
     command.addAll(List.of(more));
     return tern(command.toArray(String[]::new));
+  }
+
+  @Test
+  void theStateOfOptimizersMayGoOnFromDayToDay() throws IOException {
+    Result result = daily("--set", "train.from_state=true");
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.err()).contains("begins with the weights and the optimizers' state of");
+    Path last = folder.resolve("run/day=03");
+    assertThat(Checkpoint.openLatest(last).step()).isEqualTo(3 * 16);
+    List<String> lines = Files.readAllLines(last.resolve("metrics.jsonl"));
+    assertThat(lines.getLast()).contains("\"step\":48");
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.tern.base.DType;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.KeyPaths;
+import dev.tern.cli.config.TrainConfig;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
@@ -78,7 +79,8 @@ final class TrainRunTest {
     Config config = Config.parse(yaml, "c.yaml", List.of());
     assertThat(TrainRun.options(config, Path.of("checkpoints")).tables().combinersOf())
         .isEqualTo(Map.of("tags", Combiner.MEAN, "words", Combiner.MEAN, "seen", Combiner.SQRTN));
-    String unnamed = yaml.replaceAll("(?s)sparse:.*?model:", "sparse: {combiner: mean}\nmodel:");
+    String unnamed =
+        DATA.replace("data: {", "data: {sparse: {combiner: mean}, ") + "model: {type: fm}";
     assertThatThrownBy(() -> Config.parse(unnamed, "c.yaml", List.of()))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("data.sparse.combiner: got one for columns without names");
@@ -92,7 +94,7 @@ final class TrainRunTest {
       long memory,
       long stepMemory,
       double planSeconds,
-      Optional<Path> from) {
+      TrainConfig.Beginning beginning) {
     static Told of(List<String> settings) {
       Config config = Config.parse(DATA + "model: {type: deepfm}\n", "c.yaml", settings);
       try (Device device = TrainRun.device(config.train())) {
@@ -103,7 +105,7 @@ final class TrainRunTest {
             device.memoryBudget(),
             config.train().activationMemory(),
             config.train().planSeconds(),
-            config.train().from());
+            config.train().beginning());
       }
     }
   }
@@ -229,6 +231,13 @@ final class TrainRunTest {
             columns + " train.from=runs/day1",
             t -> t.options.tables().frozenOf(),
             Set.of("city")));
+    all.add(
+        new Setting(
+            "model.tables.init",
+            "/v.txt",
+            columns,
+            t -> t.beginning.vectors(),
+            Map.of("city", Path.of("/v.txt"))));
     all.add(
         setting(
             "model.tables.columns",
@@ -399,10 +408,22 @@ final class TrainRunTest {
         setting("train.memory", "64m", t -> t.memory, 64L << 20),
         setting("train.activation_memory", "8m", t -> t.stepMemory, 8L << 20),
         setting("train.plan_seconds", "30", t -> t.planSeconds, 30.0),
+        new Setting(
+            "model.frozen",
+            "deep.*",
+            "train.from=runs/before",
+            t -> t.options.frozen(),
+            List.of("deep.*")),
+        new Setting(
+            "train.from_state",
+            "true",
+            "train.from=runs/before",
+            t -> t.beginning.withState(),
+            true),
         setting(
             "train.from",
             "runs/before",
-            t -> t.from,
+            t -> t.beginning.from(),
             Optional.of(Path.of("runs/before").toAbsolutePath())),
         new Setting(
             "train.table_memory",

@@ -3,6 +3,7 @@ package dev.tern.cli;
 import static dev.tern.cli.MainTest.tern;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.MainTest.Result;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -101,6 +102,43 @@ final class WarmStartCommandTest {
     assertThat(result.code()).isNotZero();
     assertThat(result.err()).contains(message);
     assertThat(folder.resolve("run2")).doesNotExist();
+  }
+
+  @Test
+  void theStateOfOptimizersGoesOnWhereItIsAskedFor() {
+    String run1 = folder.resolve("run1").toString();
+    Result result = second("--from", run1, "--set", "train.from_state=true");
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.err()).contains("begins with the weights and the optimizers' state of");
+    assertThat(Checkpoint.openLatest(folder.resolve("run2")).step()).isEqualTo(2 * 16);
+    Result without = second("--set", "train.from_state=true");
+    assertThat(without.code()).isEqualTo(2);
+    assertThat(without.err()).contains("train.from_state: got true without an earlier run");
+    Result other =
+        second(
+            "--overwrite",
+            "--from",
+            run1,
+            "--set",
+            "train.from_state=true",
+            "--set",
+            "train.optimizer.beta1=0.8");
+    assertThat(other.code()).isNotZero();
+    assertThat(other.err()).contains("whose state it goes on with");
+  }
+
+  @Test
+  void frozenLayersAreNamedByPatterns() {
+    String run1 = folder.resolve("run1").toString();
+    Result result = second("--from", run1, "--set", "model.frozen=[deep.*, out.weight]");
+    assertThat(result.code()).as(result.err()).isZero();
+    Result unknown = second("--overwrite", "--from", run1, "--set", "model.frozen=[depe.*]");
+    assertThat(unknown.code()).isNotZero();
+    assertThat(unknown.err()).contains("got the frozen parameter depe.*, expected names");
+    Result without = second("--overwrite", "--set", "model.frozen=[deep.*]");
+    assertThat(without.code()).isEqualTo(2);
+    assertThat(without.err())
+        .contains("model.frozen: got [deep.*] in a run whose weights are random");
   }
 
   @Test

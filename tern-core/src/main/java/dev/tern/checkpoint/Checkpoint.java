@@ -234,6 +234,48 @@ public final class Checkpoint {
     return fresh;
   }
 
+  /**
+   * Throws if a new run of the models of {@code factory} cannot begin with these weights.
+   *
+   * @throws IllegalArgumentException if one of Tern's models is not of this model's type
+   */
+  public void requireSameType(Model.Factory factory) {
+    Optional<ModelConfig.Type> before = model().map(ModelConfig::type);
+    if (factory instanceof ModelConfig now && before.filter(now.type()::equals).isEmpty()) {
+      throw new IllegalArgumentException(
+          "warm start: got the model %s, expected %s as in %s"
+              .formatted(now.type(), before.map(Enum::name).orElse("one of its own"), folder()));
+    }
+  }
+
+  /**
+   * As {@link #begin}, with all that the earlier run had: its optimizers' state, what tables know
+   * of their rows, and its count of steps. Nothing begins anew but the epoch and evaluations.
+   *
+   * @param optimizer state of the dense parameters, in the order of {@link Network#parameters()}
+   * @throws IllegalArgumentException as {@link #begin}, and if optimizers or tables keep other
+   *     state
+   * @throws DataException if a parameter or table is missing, or of another shape
+   */
+  public RunState beginWithState(
+      Network network,
+      List<Variable> optimizer,
+      Model.Factory factory,
+      FeatureEncoder grown,
+      RunSettings options) {
+    RunFacts.requireLabels(chain.last().json(), folder(), factory, grown.schema());
+    RunFacts.requireSameState(chain.last().json(), folder(), options);
+    requireSamePlaces(network, grown);
+    List<String> now = grown.schema().tables();
+    if (!now.equals(tables()) || !now.stream().allMatch(name -> grown.keepsIds(encoder, name))) {
+      throw new IllegalArgumentException(
+          "begin: got the tables %s, expected %s of the same ids as in %s, whose state it goes on with; begin with the weights alone"
+              .formatted(Shown.list(now), Shown.list(tables()), folder()));
+    }
+    long step = restore(network, optimizer).step();
+    return new RunState(step, 0, 0, Double.NaN, 0, 0);
+  }
+
   /** Of each sequence by name its slots, and which end of them is kept. */
   private static Map<String, List<String>> sequences(Schema schema) {
     Map<String, List<String>> all = new LinkedHashMap<>();

@@ -4,6 +4,7 @@ import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
+import java.util.List;
 
 /** An update rule and its constants as JSON. */
 final class OptimizerJson {
@@ -37,6 +38,18 @@ final class OptimizerJson {
           json.put("beta", ftrl.beta()).put("l1", ftrl.l1()).put("l2", ftrl.l2());
     }
     return json;
+  }
+
+  /** The rule and its constants, but for the learning rate and what does not change its state. */
+  static String withoutRate(Json.Obj json) {
+    Json.Obj rule = Json.object();
+    json.fields()
+        .forEach((name, value) -> {
+          if (!List.of("lr", "weightDecay", "clipNorm").contains(name)) {
+            rule.put(name, value);
+          }
+        });
+    return rule.toString();
   }
 
   static Optimizer read(Json.Obj json) {

@@ -8,6 +8,9 @@ import dev.tern.model.Network;
 import dev.tern.model.Task;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** What a manifest says about the run that wrote it: model, settings and state, as JSON. */
@@ -20,6 +23,9 @@ final class RunFacts {
 
   /** The figure that decides; absent for the AUC of the first task. */
   private static final String MONITOR = "monitor";
+
+  /** Names of parameters that stay as they are; absent for none. */
+  private static final String FROZEN = "frozen";
 
   /** The tasks of the model; absent where they are all labels of the rows. */
   private static final String TASKS = "tasks";
@@ -42,6 +48,9 @@ final class RunFacts {
     if (!options.monitored().isEmpty()) {
       facts.put(MONITOR, options.monitored());
     }
+    if (!options.frozen().isEmpty()) {
+      facts.put(FROZEN, names(options.frozen()));
+    }
     if (options.tables().firstPart().isPresent()) {
       facts.put(FIRST_WIDTH, network.model().embeddingParts().getFirst());
     }
@@ -56,6 +65,10 @@ final class RunFacts {
             .put("stale", state.stale()));
   }
 
+  private static Json names(List<String> names) {
+    return new Json.Arr(names.stream().<Json>map(Json.Str::new).toList());
+  }
+
   /** What a checkpoint of rows of {@code schema} says; what it leaves out is the default. */
   private static @Nullable Json saved(Json.Obj facts, String name, Schema schema) {
     Json told = facts.fields().get(name);
@@ -65,6 +78,7 @@ final class RunFacts {
     return switch (name) {
       case TASKS -> ModelJson.tasks(Task.ofLabels(schema));
       case MONITOR -> new Json.Str("");
+      case FROZEN -> names(List.of());
       default -> null;
     };
   }
@@ -115,12 +129,41 @@ final class RunFacts {
         .put("shuffleRows", options.shuffleRows());
   }
 
+  /**
+   * Throws if optimizers and tables of these settings keep other state than those of {@code facts}.
+   */
+  static void requireSameState(Json.Obj facts, Path folder, RunSettings options) {
+    Map<String, String> saved = kept(facts);
+    Json.Obj told = told(options).put(FROZEN, names(options.frozen()));
+    Map<String, String> given = kept(told);
+    Set<String> names = new TreeSet<>(saved.keySet());
+    names.addAll(given.keySet());
+    for (String name : names) {
+      String before = saved.getOrDefault(name, "none");
+      String now = given.getOrDefault(name, "none");
+      if (!now.equals(before)) {
+        throw new IllegalArgumentException(
+            "begin: got the %s %s, expected %s as in %s, whose state it goes on with; give the same, or begin with the weights alone"
+                .formatted(name, now, before, folder));
+      }
+    }
+  }
+
+  private static Map<String, String> kept(Json.Obj facts) {
+    Map<String, String> state = TableOptionsJson.state(facts.object("tables"));
+    state.put("optimizer", OptimizerJson.withoutRate(facts.object("optimizer")));
+    Json frozen = facts.fields().getOrDefault(FROZEN, names(List.of()));
+    state.put("frozen parameters", frozen.toString());
+    return state;
+  }
+
   /** Throws if a run of this model and these settings would not continue as {@code facts} say. */
   static void requireSame(
       Json.Obj facts, Path folder, Model.Factory factory, Schema schema, RunSettings options) {
     Json.Obj given = told(options);
     given.put(TASKS, ModelJson.tasks(factory.tasks(schema)));
     given.put(MONITOR, options.monitored());
+    given.put(FROZEN, names(options.frozen()));
     if (factory instanceof ModelConfig config) {
       given.put("modelConfig", ModelJson.write(config));
     }

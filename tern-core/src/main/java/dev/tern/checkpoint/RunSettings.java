@@ -3,6 +3,7 @@ package dev.tern.checkpoint;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
+import java.util.List;
 
 /**
  * The settings of a run that decide its weights. A checkpoint keeps them, and a run that resumes
@@ -17,6 +18,9 @@ public interface RunSettings {
 
   /** The largest norm of the dense gradients; 0 for any. */
   float clipNorm();
+
+  /** Names of dense parameters that stay as they are; {@code *} stands for any text. */
+  List<String> frozen();
 
   /** What tables are told. */
   TableOptions tables();

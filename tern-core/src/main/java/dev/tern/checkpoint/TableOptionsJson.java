@@ -13,6 +13,7 @@ import dev.tern.internal.json.Json;
 import dev.tern.optim.Optimizer;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * {@link TableOptions} in a manifest. Newer options are left out if they have their default, so
@@ -31,6 +32,9 @@ final class TableOptionsJson {
   /** Combiners of single slots. */
   private static final String COMBINERS = "combiners";
 
+  private static final String OPTIMIZER = "optimizer";
+  private static final String ROWS = "rows";
+  private static final String ROWS_OF = "rowsOf";
   private static final String HASH = "HASH";
   private static final String BUCKETS = "buckets";
 
@@ -40,7 +44,7 @@ final class TableOptionsJson {
   static Json.Obj write(TableOptions options) {
     Json.Obj tables =
         Json.object()
-            .put("optimizer", OptimizerJson.write(options.optimizer()))
+            .put(OPTIMIZER, OptimizerJson.write(options.optimizer()))
             .put("initRange", options.initRange())
             .put("l2", options.l2())
             .put("combiner", options.combiner().name());
@@ -58,12 +62,12 @@ final class TableOptionsJson {
       tables.put(STORAGE, options.storage().name());
     }
     if (!options.rows().isAll()) {
-      tables.put("rows", policy(options.rows()));
+      tables.put(ROWS, policy(options.rows()));
     }
     if (!options.rowsOf().isEmpty()) {
       Json.Obj rowsOf = Json.object();
       options.rowsOf().forEach((table, rows) -> rowsOf.put(table, policy(rows)));
-      tables.put("rowsOf", rowsOf);
+      tables.put(ROWS_OF, rowsOf);
     }
     if (!options.frozenOf().isEmpty()) {
       tables.put(
@@ -129,6 +133,37 @@ final class TableOptionsJson {
     };
   }
 
+  /**
+   * What decides which state rows have: optimizers but for their rates, the storage of weights, and
+   * the policies and buckets of tables.
+   */
+  static Map<String, String> state(Json.Obj tables) {
+    Map<String, String> state = new TreeMap<>();
+    Json all = tables.has(ROWS) ? tables.object(ROWS) : policy(RowPolicy.ALL);
+    tables
+        .fields()
+        .forEach((name, value) -> {
+          switch (name) {
+            case OPTIMIZER, FIRST_PART ->
+                state.put("table " + name, OptimizerJson.withoutRate(tables.object(name)));
+            case STORAGE, BUCKETS, ROWS -> state.put("table " + name, value.toString());
+            case ROWS_OF ->
+                tables
+                    .object(name)
+                    .fields()
+                    .forEach((table, policy) -> {
+                      if (!policy.toString().equals(all.toString())) {
+                        state.put("rows of table " + table, policy.toString());
+                      }
+                    });
+            default -> {
+              // It decides what rows become, not what they hold.
+            }
+          }
+        });
+    return state;
+  }
+
   /** The options that scoring needs: it inserts, evicts and updates no rows. */
   static TableOptions read(Json.Obj tables) {
     TableOptions options =
@@ -148,7 +183,7 @@ final class TableOptionsJson {
   }
 
   static Optimizer optimizer(Json.Obj tables) {
-    return OptimizerJson.read(tables.object("optimizer"));
+    return OptimizerJson.read(tables.object(OPTIMIZER));
   }
 
   static Optional<Optimizer> firstPart(Json.Obj tables) {

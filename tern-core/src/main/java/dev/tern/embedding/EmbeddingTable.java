@@ -6,6 +6,7 @@ import dev.tern.embedding.config.RowSource;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.VectorSource;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.OutOfBudgetException;
@@ -15,6 +16,7 @@ import dev.tern.internal.table.TableLock.Call;
 import dev.tern.internal.table.TableLock.Use;
 import dev.tern.internal.table.TableRows;
 import dev.tern.internal.table.policy.CountingFilter;
+import dev.tern.internal.table.rows.GivenRows;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
 import dev.tern.internal.table.rows.RowParts;
@@ -465,6 +467,24 @@ public final class EmbeddingTable implements AutoCloseable {
   public void importFrom(RowSource source) {
     try (Call _ = lock.begin(Use.CHANGE)) {
       rows.importFrom(source);
+    }
+  }
+
+  /**
+   * Fills an empty table with rows whose columns {@code [first, first + columns)} are given, such
+   * as vectors that were trained elsewhere. What else a row has begins as in any new row, and it
+   * counts as seen once, in step 1. When it fails the table holds part of them: close it.
+   *
+   * @throws IllegalArgumentException if rows do not have these columns, an id comes twice, a number
+   *     is not finite, or the table may not have so many rows
+   */
+  public void begin(int first, int columns, VectorSource vectors) {
+    importFrom(new GivenRows(config, first, columns, vectors));
+    long most = config.rows().maxRows();
+    if (size() > most) {
+      throw new IllegalArgumentException(
+          "table %s: got %d vectors, expected %d at most; allow more rows, or give fewer"
+              .formatted(config.name(), size(), most));
     }
   }
 

@@ -12,6 +12,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.VectorSource;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -92,7 +93,9 @@ public final class Network implements AutoCloseable {
         model.itemSlot().map(slot -> ItemRates.of(parameters, schema, slot));
     TableOptions told = withFirstPart(model, options);
     List<String> names = schema.tables();
-    requireNames(names, options);
+    Set<String> named = new TreeSet<>(options.rowsOf().keySet());
+    named.addAll(options.frozenOf());
+    requireNames(names, named);
     List<EmbeddingTable> tables = new ArrayList<>();
     try {
       for (String name : names) {
@@ -164,9 +167,7 @@ public final class Network implements AutoCloseable {
     return options.rule(RowRule.withHead(parts.getFirst(), first, options.optimizer()));
   }
 
-  private static void requireNames(List<String> tables, TableOptions options) {
-    Set<String> named = new TreeSet<>(options.rowsOf().keySet());
-    named.addAll(options.frozenOf());
+  private static void requireNames(List<String> tables, Set<String> named) {
     for (String name : named) {
       if (!tables.contains(name)) {
         throw new IllegalArgumentException(
@@ -209,6 +210,37 @@ public final class Network implements AutoCloseable {
 
   public SlotTables tables() {
     return tables;
+  }
+
+  /**
+   * How wide vectors that {@link #begin} takes may be: as the last part of a row, which is the
+   * vector that hidden layers and pairs read, or as a whole row. A row of FM, DEEPFM and WDL has
+   * its linear weight in front, one of NEUMF the vector of the product.
+   */
+  public List<Integer> vectorWidths() {
+    int last = model.embeddingParts().getLast();
+    return last == model.embeddingWidth() ? List.of(last) : List.of(last, model.embeddingWidth());
+  }
+
+  /**
+   * Gives a table without rows vectors by id, such as those that were trained elsewhere; {@link
+   * dev.tern.data.encode.ValueIds} has the ids of values. Where they are narrower than rows, the
+   * parts in front begin as in any new row. Call it before the first step: {@code
+   * trainer.network().begin("item", 16, vectors)}.
+   *
+   * @param width numbers of a vector, one of {@link #vectorWidths}
+   * @throws IllegalArgumentException if there is no such table, and as {@link EmbeddingTable#begin}
+   * @throws IllegalStateException if the table has rows
+   */
+  public void begin(String table, int width, VectorSource vectors) {
+    requireNames(schema.tables(), Set.of(table));
+    if (!vectorWidths().contains(width)) {
+      throw new IllegalArgumentException(
+          "network: got vectors of %d numbers for table %s, expected %s"
+              .formatted(width, table, vectorWidths()));
+    }
+    int rows = model.embeddingWidth();
+    tables.tables().get(schema.tables().indexOf(table)).begin(rows - width, width, vectors);
   }
 
   /** The sequences that the model reads by name, each with its slots; none if it pools all. */

@@ -30,12 +30,12 @@ final class DenseOptimizer implements AutoCloseable {
   DenseOptimizer(Device device, TrainOptions options, List<Variable> parameters) {
     optimizer = options.optimizer();
     this.options = options;
-    this.parameters = parameters;
+    this.parameters = parameters.stream().filter(p -> !options.freezes(p.name())).toList();
     rate = Variable.zeros(device, "learning rate", Shape.SCALAR);
     firstBias = Variable.zeros(device, "bias of m", Shape.SCALAR);
     secondBias = Variable.zeros(device, "bias of v", Shape.SCALAR);
     kept = Variable.zeros(device, "share of weights kept", Shape.SCALAR);
-    for (Variable parameter : parameters) {
+    for (Variable parameter : this.parameters) {
       for (String suffix : stateNames()) {
         state.add(newState(device, parameter, suffix));
       }
@@ -71,6 +71,18 @@ final class DenseOptimizer implements AutoCloseable {
     return variable;
   }
 
+  /** The parameters that it updates: those that are not frozen. */
+  List<Variable> parameters() {
+    return parameters;
+  }
+
+  /** The new values of statistics without those that are frozen. */
+  Map<Variable, Tensor> unfrozen(Map<Variable, Tensor> statistics) {
+    Map<Variable, Tensor> all = new LinkedHashMap<>(statistics);
+    all.keySet().removeIf(statistic -> options.freezes(statistic.name()));
+    return all;
+  }
+
   /** Optimizer state, in the order of the parameters. */
   List<Variable> state() {
     return state;
@@ -86,7 +98,7 @@ final class DenseOptimizer implements AutoCloseable {
     }
   }
 
-  /** New values of all parameters and state, given a gradient for each parameter. */
+  /** New values of {@link #parameters} and state, given a gradient for each. */
   Map<Variable, Tensor> updates(List<Tensor> gradients) {
     Map<Variable, Tensor> updates = new LinkedHashMap<>();
     List<Tensor> clipped = options.clipNorm() == 0 ? gradients : clipped(gradients);

@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.base.Shown;
 import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.checkpoint.RunSettings;
 import dev.tern.embedding.FileTier;
@@ -8,10 +9,13 @@ import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
 import dev.tern.tensor.PlanSearch;
+import dev.tern.tensor.Variable;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 
 /**
  * Options of a training run. Immutable: each method with an argument returns a changed copy. Start
@@ -39,6 +43,7 @@ public final class TrainOptions implements RunSettings, Cloneable {
   private int earlyStop;
   private float weightDecay;
   private float clipNorm;
+  private List<String> frozen = List.of();
   private int shuffleRows = 1 << 17;
   private long reportEvery = 100;
   private Optional<Path> checkpoints = Optional.empty();
@@ -218,6 +223,17 @@ public final class TrainOptions implements RunSettings, Cloneable {
     return with(copy -> copy.clipNorm = norm);
   }
 
+  /**
+   * Dense parameters, and statistics of layers, that training leaves as they are, such as those of
+   * an earlier run. They have no optimizer state, and their gradients count nowhere.
+   *
+   * @param names of {@link dev.tern.model.Network#variables}, where {@code *} stands for any text,
+   *     as in {@code deep.*}; each must be the name of one
+   */
+  public TrainOptions frozen(List<String> names) {
+    return with(copy -> copy.frozen = List.copyOf(names));
+  }
+
   /** Shuffle within blocks of {@code rows} rows; 0 keeps the order of the data. */
   public TrainOptions shuffleRows(int rows) {
     require(rows >= 0, "shuffleRows", rows, "0 (no shuffling) or more");
@@ -330,6 +346,31 @@ public final class TrainOptions implements RunSettings, Cloneable {
   @Override
   public float clipNorm() {
     return clipNorm;
+  }
+
+  @Override
+  public List<String> frozen() {
+    return frozen;
+  }
+
+  /** Whether training leaves the parameter or statistic {@code name} as it is. */
+  boolean freezes(String name) {
+    return frozen.stream().anyMatch(pattern -> isNamed(name, pattern));
+  }
+
+  private static boolean isNamed(String name, String pattern) {
+    return name.matches(Pattern.quote(pattern).replace("*", "\\E.*\\Q"));
+  }
+
+  /** Throws if a pattern of {@link #frozen(List)} is no name of {@code variables}. */
+  void requireFrozen(List<Variable> variables) {
+    for (String pattern : frozen) {
+      if (variables.stream().noneMatch(variable -> isNamed(variable.name(), pattern))) {
+        throw new IllegalArgumentException(
+            "train options: got the frozen parameter %s, expected names of parameters, which are %s"
+                .formatted(pattern, Shown.list(variables.stream().map(Variable::name).toList())));
+      }
+    }
   }
 
   public Optional<FileTier> tier() {

@@ -93,10 +93,10 @@ final class TrainStep implements AutoCloseable {
       Tensor loss = loss(pass, logits);
       List<Tensor> wrt = new ArrayList<>(inputs.lookedUp());
       int vectors = wrt.size();
-      network.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
+      optimizer.parameters().forEach(parameter -> wrt.add(parameter.tensor()));
       List<Tensor> all = Tensor.gradients(loss, wrt);
       Map<Variable, Tensor> updates = optimizer.updates(all.subList(vectors, all.size()));
-      updates.putAll(pass.updates());
+      updates.putAll(optimizer.unfrozen(pass.updates()));
       List<Tensor> outputs = new ArrayList<>(List.of(loss, logits));
       outputs.addAll(inputs.gradientOutputs(all.subList(0, vectors)));
       computation = Computation.of(device, outputs, updates, search);

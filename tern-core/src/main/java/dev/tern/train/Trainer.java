@@ -80,6 +80,7 @@ public final class Trainer implements AutoCloseable {
     TableOptions tables = options.tables().knownOnly(encoder.tablesOfKnown());
     network =
         Network.create(device, encoder.schema(), factory, tables, options.tier(), options.seed());
+    options.requireFrozen(network.variables());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     options.monitor().index(network.tasks().tasks()); // A task of this name is there.
     lookup = network.newLookup();
@@ -149,13 +150,7 @@ public final class Trainer implements AutoCloseable {
           "warm start: got FTRL, which makes each weight anew from its sums, expected another"
               + " optimizer; use Adagrad, or resume the run");
     }
-    Optional<ModelConfig.Type> before = from.model().map(ModelConfig::type);
-    if (factory instanceof ModelConfig now && before.filter(now.type()::equals).isEmpty()) {
-      throw new IllegalArgumentException(
-          "warm start: got the model %s, expected %s as in %s"
-              .formatted(
-                  now.type(), before.map(Enum::name).orElse("one of its own"), from.folder()));
-    }
+    from.requireSameType(factory);
     Trainer trainer = create(device, encoder, factory, options);
     try {
       trainer.fresh = from.begin(trainer.network, factory, encoder);
@@ -165,6 +160,35 @@ public final class Trainer implements AutoCloseable {
             "warm start: got no parameter and no table with a name and size of %s, expected some; give another checkpoint, or start without one"
                 .formatted(from.folder()));
       }
+    } catch (RuntimeException | Error e) {
+      trainer.close();
+      throw e;
+    }
+    return trainer;
+  }
+
+  /**
+   * As {@link #warmStart}, with the state of the earlier run's optimizers too, FTRL's included, and
+   * what its tables know of their rows. Steps count on, and with them schedules; epochs and
+   * evaluations begin anew. So on the rows that the earlier run would have had next, unshuffled and
+   * with its options, the weights are those of {@link #resume} to the bit.
+   *
+   * @throws IllegalArgumentException as {@link #warmStart}, and if optimizers, but for their rates,
+   *     storage or policies of tables are others
+   * @throws DataException if a parameter or table is missing in {@code from}, or of another shape
+   */
+  public static Trainer warmStartWithState(
+      Device device,
+      Checkpoint from,
+      FeatureEncoder encoder,
+      Model.Factory factory,
+      TrainOptions options) {
+    from.requireSameType(factory);
+    Trainer trainer = create(device, encoder, factory, options);
+    try {
+      trainer.state =
+          from.beginWithState(
+              trainer.network, trainer.optimizer.state(), factory, encoder, options);
     } catch (RuntimeException | Error e) {
       trainer.close();
       throw e;
@@ -215,7 +239,7 @@ public final class Trainer implements AutoCloseable {
    *     weights is written first; a run resumed from it evaluates at the end of the epoch again
    */
   public void fit(DataReader train, Optional<DataReader> eval, Progress.Listener listener) {
-    if (options.earlyStop() > 0 && eval.isEmpty() && state.step() == 0) {
+    if (options.earlyStop() > 0 && eval.isEmpty() && state.epoch() == 0 && state.rows() == 0) {
       train.close();
       throw new IllegalArgumentException(
           "fit: got earlyStop(%d) without rows to evaluate on, expected some; give eval, or leave earlyStop out"

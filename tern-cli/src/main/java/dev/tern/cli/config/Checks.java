@@ -302,12 +302,21 @@ final class Checks {
         sparse.isEmpty() || sparse.stream().anyMatch(g -> g.get(DataKeys.SPARSE_COLUMNS).isEmpty());
     Set<String> seen = new HashSet<>();
     for (Settings.Group group : s.all("model.tables")) {
-      if (!group.get(ModelKeys.TABLE_TRAINABLE) && s.get(TrainKeys.FROM).isEmpty()) {
+      List<Path> vectors = group.get(ModelKeys.TABLE_INIT);
+      boolean empty = vectors.isEmpty() && s.get(TrainKeys.FROM).isEmpty();
+      if (!group.get(ModelKeys.TABLE_TRAINABLE) && empty) {
         throw new ConfigException(
             group.where(ModelKeys.TABLE_TRAINABLE)
                 + ": model.tables.trainable: got false in a run that begins with empty tables,"
-                + " expected an earlier run that has their rows; name it in train.from, as in"
-                + " --from runs/day1");
+                + " expected an earlier run or a file that has their rows; name it in train.from,"
+                + " as in --from runs/day1, or in model.tables.init");
+      }
+      if (vectors.size() > 1) {
+        throw new ConfigException(
+            group.where(ModelKeys.TABLE_INIT)
+                + ": model.tables.init: got "
+                + vectors.size()
+                + " files, expected one; join them");
       }
       for (String column : group.get(ModelKeys.TABLE_COLUMNS)) {
         String wrong = "";
@@ -455,14 +464,30 @@ final class Checks {
               + ", which is in the folder of this run, expected another run; set run.dir to a new"
               + " folder, or go on with --resume");
     }
+    if (from.isEmpty() && !s.get(ModelKeys.FROZEN).isEmpty()) {
+      throw new ConfigException(
+          s.where(ModelKeys.FROZEN.path())
+              + ": model.frozen: got "
+              + Shown.list(s.get(ModelKeys.FROZEN))
+              + " in a run whose weights are random, expected an earlier run that has them; name it"
+              + " in train.from, as in --from runs/day1");
+    }
     boolean ftrl =
         Stream.of(TrainKeys.OPTIMIZER, TrainKeys.TABLE_OPTIMIZER, TrainKeys.LINEAR_OPTIMIZER)
             .anyMatch(keys -> keys.is(s, "ftrl"));
-    if (!from.isEmpty() && ftrl) {
+    boolean withState = s.get(TrainKeys.FROM_STATE);
+    if (withState && from.isEmpty()) {
+      throw new ConfigException(
+          s.where(TrainKeys.FROM_STATE.path())
+              + ": train.from_state: got true without an earlier run, expected one; name it in"
+              + " train.from, as in --from runs/day1");
+    }
+    if (!from.isEmpty() && ftrl && !withState) {
       throw new ConfigException(
           s.where(TrainKeys.FROM.path())
               + ": train.from: got weights to begin with for ftrl, which makes each weight anew"
-              + " from its sums, expected another optimizer; use adagrad, or go on with --resume");
+              + " from its sums, expected another optimizer or the sums; use adagrad, or set"
+              + " train.from_state");
     }
   }
 

@@ -11,10 +11,13 @@ import dev.tern.model.Task;
 import dev.tern.model.Towers;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
@@ -279,6 +282,13 @@ final class ModelKeys {
           "f32",
           "How embeddings lie in memory and in checkpoints; f16 and bf16 take half the bytes."
               + " They are computed with in f32.");
+  static final Key<List<String>> FROZEN =
+      KEYS.key(
+          "model.frozen",
+          new Kind.Texts("a list of names"),
+          List.<String>of(),
+          "Parameters of layers that stay as they are in train.from, by name; * stands for any"
+              + " text, as in deep.*.");
   static final RowKeys ROW_RULES = RowKeys.of(KEYS, "model");
   static final Key<List<String>> TABLE_COLUMNS =
       KEYS.required(
@@ -291,8 +301,15 @@ final class ModelKeys {
           "model.tables.trainable",
           new Kind.Flag(),
           true,
-          "Whether training changes these tables. Those of false have their rows from train.from:"
-              + " none is added or updated, and other ids read as model.unknown says.");
+          "Whether training changes these tables. Those of false have their rows from train.from or"
+              + " init: none is added or updated, and other ids read as model.unknown says.");
+  static final Key<List<Path>> TABLE_INIT =
+      KEYS.key(
+          "model.tables.init",
+          new Kind.Files("a file of vectors", true),
+          List.<Path>of(),
+          "A file of vectors that these tables begin with: lines of a value and model.embedding"
+              + " numbers, or with the header of word2vec. Ids without one begin as usual.");
   static final RowKeys TABLE_RULES = RowKeys.of(KEYS, "model.tables");
 
   private ModelKeys() {}
@@ -418,6 +435,17 @@ final class ModelKeys {
               + " it; add data.sparse.columns, or give model.combiner for all columns");
     }
     return columns;
+  }
+
+  /** For each table by name the file of vectors that it begins with. */
+  static Map<String, Path> vectors(Settings s) {
+    Map<String, Path> files = new TreeMap<>();
+    for (Settings.Group group : s.all("model.tables")) {
+      for (Path file : group.get(TABLE_INIT)) {
+        group.get(TABLE_COLUMNS).forEach(column -> files.put(column, file));
+      }
+    }
+    return files;
   }
 
   private static UnknownRow unknown(Settings s) {

@@ -6,6 +6,7 @@ import dev.tern.optim.Optimizer;
 import dev.tern.train.TrainOptions;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -19,7 +20,7 @@ import java.util.Optional;
  *     search of a second or so
  * @param tableMemory what tables share of it, in bytes; 0 keeps all rows in memory
  * @param checkpointEvery when a checkpoint is written
- * @param from the run or checkpoint whose weights it begins with; empty for weights at random
+ * @param beginning the weights that it begins with
  */
 public record TrainConfig(
     TrainOptions options,
@@ -29,7 +30,16 @@ public record TrainConfig(
     double planSeconds,
     long tableMemory,
     Every checkpointEvery,
-    Optional<Path> from) {
+    Beginning beginning) {
+  /**
+   * What a run begins with.
+   *
+   * @param from the run or checkpoint whose weights it begins with; empty for weights at random
+   * @param withState whether the state of its optimizers goes on too
+   * @param vectors for tables by name the file of vectors that they begin with
+   */
+  public record Beginning(Optional<Path> from, boolean withState, Map<String, Path> vectors) {}
+
   static TrainConfig of(Settings s) {
     int threads = s.get(TrainKeys.THREADS).intValue();
     return new TrainConfig(
@@ -40,7 +50,10 @@ public record TrainConfig(
         s.get(TrainKeys.PLAN_SECONDS),
         s.get(TrainKeys.TABLE_MEMORY),
         s.get(TrainKeys.CHECKPOINT_EVERY),
-        s.get(TrainKeys.FROM).stream().findFirst());
+        new Beginning(
+            s.get(TrainKeys.FROM).stream().findFirst(),
+            s.get(TrainKeys.FROM_STATE),
+            ModelKeys.vectors(s)));
   }
 
   /** How it is trained in one line. */

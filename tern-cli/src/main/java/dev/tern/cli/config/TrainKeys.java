@@ -29,6 +29,12 @@ final class TrainKeys {
               "A run or checkpoint of the same model.type whose weights this one begins with; none"
                   + " for weights at random. Vocabularies grow from its own, and scalings stay.")
           .before(List.of());
+  static final Key<Boolean> FROM_STATE =
+      KEYS.key(
+          "train.from_state",
+          new Kind.Flag(),
+          false,
+          "Whether the state of its optimizers goes on too, and its count of steps.");
   static final OptimizerKeys OPTIMIZER =
       OptimizerKeys.of(KEYS, "train.optimizer", "adam", "The optimizer of all weights.");
   static final OptimizerKeys TABLE_OPTIMIZER =
@@ -247,6 +253,7 @@ final class TrainKeys {
         .l2(s.get(WEIGHT_L2).floatValue())
         .weightDecay(s.get(WEIGHT_DECAY).floatValue())
         .clipNorm(limit(s.get(CLIP_NORM)))
+        .frozen(s.get(ModelKeys.FROZEN))
         .shuffleRows(s.get(SHUFFLE).intValue())
         .seed(s.get(SEED))
         .evaluateEvery(s.get(EVALUATE_EVERY).steps())

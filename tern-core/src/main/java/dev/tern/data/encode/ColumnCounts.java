@@ -64,7 +64,7 @@ public final class ColumnCounts {
       boolean text = encoder.slots().get(s).text();
       missingIds[s] += SlotValues.missing(raw, s, text);
       values[s] += values(raw, s, text);
-      unknown[s] += encoder.unknownWithRow(raw, s);
+      unknown[s] += ValueIds.unknownWithRow(encoder, raw, s);
     }
   }
 

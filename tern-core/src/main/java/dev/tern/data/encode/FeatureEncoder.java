@@ -322,20 +322,6 @@ public final class FeatureEncoder {
     };
   }
 
-  /** Values of a raw batch outside a vocabulary that gives them the id of missing ones. */
-  int unknownWithRow(Batch raw, int slot) {
-    if (!(slots.get(slot) instanceof IdEncoding.Vocabulary encoding) || encoding.apart()) {
-      return 0;
-    }
-    int unknown = 0;
-    for (int i = 0; i < raw.idCount(slot); i++) {
-      long id = raw.ids(slot)[i];
-      boolean missing = encoding.text() && id == TextHash.EMPTY;
-      unknown += !missing && vocabularies[slot].indexOf(id) == 0 ? 1 : 0;
-    }
-    return unknown;
-  }
-
   /** Whether some vocabulary leaves values of the training data without a row. */
   public boolean leavesIdsWithout() {
     return slots.stream()
@@ -345,9 +331,14 @@ public final class FeatureEncoder {
                 && vocabulary.leavesOut());
   }
 
+  /** The vocabulary of slot {@code slot} of the encoded schema; an empty one where it has none. */
+  Vocabulary vocabulary(int slot) {
+    return slot < vocabularies.length ? vocabularies[slot] : Vocabulary.EMPTY;
+  }
+
   /** The text of id {@code id} of slot {@code slot}, if its vocabulary knows it. */
   public Optional<String> text(int slot, long id) {
-    Vocabulary vocabulary = slot < vocabularies.length ? vocabularies[slot] : Vocabulary.EMPTY;
+    Vocabulary vocabulary = vocabulary(slot);
     return id < 1 || id > vocabulary.size() ? Optional.empty() : vocabulary.text((int) id);
   }
 
@@ -356,19 +347,7 @@ public final class FeatureEncoder {
    * in decimal. Empty for the id of missing values, for hashes, and for a text that is not known.
    */
   public Optional<String> value(int slot, long id) {
-    if (slot >= slots.size()) {
-      return Optional.empty();
-    }
-    return switch (slots.get(slot)) {
-      case IdEncoding.Verbatim(boolean text) ->
-          text ? Optional.empty() : Optional.of(rawSchema.slots().get(slot).text(id));
-      case IdEncoding.Vocabulary vocabulary when vocabulary.text() -> text(slot, id);
-      case IdEncoding.Vocabulary _ ->
-          id < 1 || id > vocabularies[slot].size()
-              ? Optional.empty()
-              : Optional.of(rawSchema.slots().get(slot).text(vocabularies[slot].id((int) id)));
-      case IdEncoding.Hashed _ -> Optional.empty();
-    };
+    return slot < slots.size() ? ValueIds.value(this, slot, id) : Optional.empty();
   }
 
   /**

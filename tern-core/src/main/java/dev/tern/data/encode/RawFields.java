@@ -86,7 +86,8 @@ final class RawFields {
     return true;
   }
 
-  private static OptionalLong integer(String text) {
+  /** The integer of 64 bits, signed or unsigned, that a text is; empty where it is none. */
+  static OptionalLong integer(String text) {
     try {
       boolean negative = text.startsWith("-");
       return OptionalLong.of(negative ? Long.parseLong(text) : Long.parseUnsignedLong(text));
