@@ -80,7 +80,9 @@ final class TrainRunTest {
     assertThat(TrainRun.options(config, Path.of("checkpoints")).tables().combinersOf())
         .isEqualTo(Map.of("tags", Combiner.MEAN, "words", Combiner.MEAN, "seen", Combiner.SQRTN));
     String unnamed =
-        DATA.replace("data: {", "data: {sparse: {combiner: mean}, ") + "model: {type: fm}";
+        "data: {format: criteo-synthetic, sparse: {combiner: mean}}\n"
+            + "model: {type: fm}\n"
+            + "run: {dir: x}\n";
     assertThatThrownBy(() -> Config.parse(unnamed, "c.yaml", List.of()))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("data.sparse.combiner: got one for columns without names");
