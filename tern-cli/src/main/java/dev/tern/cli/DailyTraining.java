@@ -11,8 +11,8 @@ import dev.tern.cli.run.RunFolder;
 import dev.tern.data.DataReader;
 import dev.tern.predict.Predictor;
 import dev.tern.predict.ScoreOptions;
-import dev.tern.train.Metrics;
 import dev.tern.train.Reliability;
+import dev.tern.train.TaskMetrics;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -169,10 +169,11 @@ final class DailyTraining {
       progress.begin("test on " + name(day), "rows", 0, reader.rowCount().orElse(0));
       Scoring scoring =
           new Scoring(predictor, reader, Scoring.name(rows), done -> progress.update(done, ""));
-      Metrics.Result result = scoring.evaluate(Reliability.BINS, List.of()).getFirst().metrics();
+      TaskMetrics.Result result = scoring.evaluate(Reliability.BINS, List.of()).getFirst();
       source.noteSkipped(progress);
       DaysReport.Day figures =
-          new DaysReport.Day(name(day), result.logLoss(), result.auc(), result.calibration());
+          new DaysReport.Day(
+              name(day), result.loss(), result.metrics().auc(), result.calibration());
       progress.note(
           "tested on "
               + figures.name()

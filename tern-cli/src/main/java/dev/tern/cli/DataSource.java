@@ -35,6 +35,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongConsumer;
@@ -84,16 +85,17 @@ final class DataSource {
       SkippedRecords skipped) {
     this.config = config;
     this.skipped = skipped;
-    this.policy = withWeights(policy.withThreads(config.threads()), config);
+    this.policy = withValues(policy.withThreads(config.threads()), config);
     this.dictionary = dictionary;
     this.choice = choice;
   }
 
-  private static ReadPolicy withWeights(ReadPolicy policy, DataConfig config) {
-    return config
-        .weight()
-        .map(column -> policy.withLabel(column, ReadPolicy.Labels.WEIGHT))
-        .orElse(policy);
+  private static ReadPolicy withValues(ReadPolicy policy, DataConfig config) {
+    ReadPolicy all = policy;
+    for (Map.Entry<String, ReadPolicy.Labels> label : config.values().entrySet()) {
+      all = all.withLabel(label.getKey(), label.getValue());
+    }
+    return all;
   }
 
   /** Readers that keep no texts. */

@@ -13,6 +13,7 @@ import dev.tern.predict.Predictor;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.train.Metrics;
 import dev.tern.train.TaskMetrics;
+import dev.tern.train.ValueMetrics;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -165,7 +166,7 @@ final class EvaluateCommand implements Callable<Integer> {
       for (TaskMetrics.Result task : tasks) {
         String name = tasks.size() > 1 ? task.task() + " " : "";
         print(out, progress, task, name, config);
-        if (!predictor.hasOwnLoss()) {
+        if (!predictor.hasOwnLoss() && task.values().isEmpty()) {
           printProbabilities(out, task.metrics(), name);
           task.reliability()
               .ifPresent(reliability ->
@@ -185,6 +186,10 @@ final class EvaluateCommand implements Callable<Integer> {
   /** Prints the figures of a task, each behind {@code name}. */
   private static void print(
       PrintWriter out, Progress progress, TaskMetrics.Result task, String name, DataConfig config) {
+    if (task.values().isPresent()) {
+      print(out, task.values().get(), name);
+      return;
+    }
     Metrics.Result result = task.metrics();
     if (result.rows() == 0) {
       progress.note("no %sAUC: no row counts for it; see data.labels.within".formatted(name));
@@ -199,7 +204,9 @@ final class EvaluateCommand implements Callable<Integer> {
     }
     line(out, name + "rows", Format.whole(result.rows()));
     line(out, name + "AUC", Format.fixed(result.auc(), 6));
-    if (config.weight().isEmpty() || !Double.isNaN(result.aucDeviation())) {
+    // Of rows with weights and soft labels it is not known.
+    boolean plain = config.weight().isEmpty() && config.isWhole(task.task());
+    if (plain || !Double.isNaN(result.aucDeviation())) {
       line(
           out,
           name + "AUC in 95% of samples",
@@ -211,6 +218,17 @@ final class EvaluateCommand implements Callable<Integer> {
     line(out, name + "log loss", Format.fixed(result.logLoss(), 6));
     line(out, name + "normalized entropy", Format.fixed(result.normalizedEntropy(), 4));
     line(out, name + "RCE", Format.fixed(result.relativeCrossEntropy(), 4));
+    line(out, name + "calibration", Format.fixed(result.calibration(), 4));
+  }
+
+  /** Prints the figures of a task that predicts values. */
+  private static void print(PrintWriter out, ValueMetrics.Result result, String name) {
+    line(out, name + "rows", Format.whole(result.rows()));
+    line(out, name + "loss", Format.fixed(result.loss(), 6));
+    line(out, name + "MSE", Format.fixed(result.mse(), 6));
+    line(out, name + "MAE", Format.fixed(result.mae(), 6));
+    line(out, name + "R2", Format.fixed(result.r2(), 6));
+    line(out, name + "SMAPE", Format.fixed(result.smape(), 6));
     line(out, name + "calibration", Format.fixed(result.calibration(), 4));
   }
 

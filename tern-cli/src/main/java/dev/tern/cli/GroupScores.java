@@ -58,7 +58,11 @@ final class GroupScores implements Scoring.Taker {
     }
     List<Optional<GroupMetrics.Result>> results = groups.results();
     for (int k = 0; k < results.size(); k++) {
-      String name = results.size() > 1 ? groups.tasks().tasks().get(k).label() + " " : "";
+      String label = groups.tasks().tasks().get(k).label();
+      String name = results.size() > 1 ? label + " " : "";
+      if (results.get(k).isEmpty()) {
+        progress.note("no figures by group of " + label + ", whose labels are not 0 and 1");
+      }
       results.get(k).ifPresent(result -> print(out, name, result));
     }
   }

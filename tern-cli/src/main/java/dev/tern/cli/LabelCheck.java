@@ -19,12 +19,13 @@ record LabelCheck(DataConfig config, DataSource source) {
   /**
    * The labels of rows, read until both kinds came of each.
    *
+   * @param config says which labels are 0 or 1
    * @param names of the labels
    * @param rows rows read
    * @param positives of these, rows labelled 1, for each label
    */
-  private record Seen(List<String> names, long rows, long[] positives) {
-    static Seen of(DataReader reader) {
+  private record Seen(DataConfig config, List<String> names, long rows, long[] positives) {
+    static Seen of(DataConfig config, DataReader reader) {
       List<String> names = reader.schema().labels();
       long rows = 0;
       long[] positives = new long[names.size()];
@@ -36,21 +37,18 @@ record LabelCheck(DataConfig config, DataSource source) {
           }
           rows += batch.size();
         }
-        boolean more = oneSided(rows, positives).isPresent();
+        boolean more = new Seen(config, names, rows, positives).oneSided().isPresent();
         next = more ? reader.next() : Optional.empty();
       }
-      return new Seen(names, rows, positives);
+      return new Seen(config, names, rows, positives);
     }
 
-    private static OptionalInt oneSided(long rows, long[] positives) {
-      return IntStream.range(0, positives.length)
+    /** The number of the first label of 0 and 1 that is the same in all rows. */
+    OptionalInt oneSided() {
+      return IntStream.range(0, rows == 0 ? 0 : positives.length)
+          .filter(k -> config.isWhole(names.get(k)))
           .filter(k -> positives[k] == 0 || positives[k] == rows)
           .findFirst();
-    }
-
-    /** The number of the first label that is the same in all rows. */
-    OptionalInt oneSided() {
-      return rows == 0 ? OptionalInt.empty() : oneSided(rows, positives);
     }
 
     /** The label's name where there are several, with a blank before it. */
@@ -68,7 +66,7 @@ record LabelCheck(DataConfig config, DataSource source) {
       if (config.labels().size() == 1) {
         requireOne(reader.schema().labels());
       }
-      Seen seen = Seen.of(reader);
+      Seen seen = Seen.of(config, reader);
       OptionalInt label = seen.oneSided();
       if (seen.rows == 0) {
         throw new DataException(
@@ -121,7 +119,7 @@ record LabelCheck(DataConfig config, DataSource source) {
   void evaluation(Progress progress, OptionalInt decisive) {
     Optional<DataReader> eval = source.eval();
     try {
-      Optional<Seen> seen = eval.map(Seen::of);
+      Optional<Seen> seen = eval.map(rows -> Seen.of(config, rows));
       if (seen.isPresent() && seen.get().rows == 0) {
         throw DataSource.withoutRows(config.eval());
       }

@@ -85,7 +85,8 @@ record Scoring(
     List<Task> tasks = predictor.tasks();
     List<String> labels = rows.schema().labels();
     boolean one = tasks.size() == 1 && labels.size() == 1 && tasks.getFirst().within().isEmpty();
-    return TaskLabels.of(rows.schema(), one ? List.of(Task.of(labels.getFirst())) : tasks);
+    return TaskLabels.of(
+        rows.schema(), one ? List.of(tasks.getFirst().withLabel(labels.getFirst())) : tasks);
   }
 
   /**

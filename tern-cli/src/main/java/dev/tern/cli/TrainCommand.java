@@ -143,11 +143,8 @@ final class TrainCommand implements Callable<Integer> {
         .best()
         .ifPresent(best ->
             out.println(
-                "best AUC "
-                    + Format.fixed(best.auc(), 4)
-                    + (Double.isNaN(best.loss())
-                        ? ""
-                        : ", log loss " + Format.fixed(best.loss(), 4))
+                "best "
+                    + figures(best.loss(), best.auc(), best.values())
                     + " at step "
                     + Format.whole(best.step())
                     + by(config.train().options().monitor())));
@@ -175,12 +172,7 @@ final class TrainCommand implements Callable<Integer> {
         .skip(1)
         .forEach(task ->
             out.println(
-                task.name()
-                    + " AUC "
-                    + Format.fixed(task.auc(), 4)
-                    + ", log loss "
-                    + Format.fixed(task.loss(), 4)
-                    + " there"));
+                task.name() + " " + figures(task.loss(), task.auc(), task.values()) + " there"));
     outcome
         .reachable()
         .ifPresent(limit ->
@@ -194,6 +186,23 @@ final class TrainCommand implements Callable<Integer> {
     }
     out.println("report " + Format.path(config.run().dir().resolve("report.html")));
     out.flush();
+  }
+
+  private static String figures(double loss, double auc, Optional<MetricsLine.Values> values) {
+    return values
+        .map(of ->
+            "loss "
+                + Format.fixed(loss, 4)
+                + ", MSE "
+                + Format.fixed(of.mse(), 4)
+                + ", MAE "
+                + Format.fixed(of.mae(), 4)
+                + ", R2 "
+                + Format.fixed(of.r2(), 4))
+        .orElseGet(() ->
+            "AUC "
+                + Format.fixed(auc, 4)
+                + (Double.isNaN(loss) ? "" : ", log loss " + Format.fixed(loss, 4)));
   }
 
   /** Says by which figure the best is the best, where that is not the usual one. */

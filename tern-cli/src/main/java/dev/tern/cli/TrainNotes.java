@@ -100,9 +100,18 @@ final class TrainNotes {
         "stopped early at step %s: no %s in %s evaluations was better than that at step %s"
             .formatted(
                 Format.whole(trainer.step()),
-                train.options().monitor(),
+                train.options().monitor().name(decidesOfValues(trainer)),
                 Format.whole(train.options().earlyStop()),
                 Format.whole(trainer.bestStep())));
+  }
+
+  private boolean decidesOfValues(Trainer trainer) {
+    String label = train.options().monitor().task();
+    return trainer.network().tasks().tasks().stream()
+        .filter(task -> label.isEmpty() || task.label().equals(label))
+        .findFirst()
+        .filter(task -> !task.loss().isOfProbability())
+        .isPresent();
   }
 
   /** Says that a resumed run took no step. */

@@ -373,7 +373,7 @@ final class TrainRun {
             evaluated ? MetricsLine.Split.EVAL : MetricsLine.Split.TRAIN,
             loss(report),
             report.metrics().auc(),
-            hasOwnLoss() ? Double.NaN : report.metrics().calibration(),
+            hasOwnLoss() ? Double.NaN : report.tasks().getFirst().calibration(),
             report.pace().samplesPerSecond(),
             report.memoryBytes(),
             clock.seconds(),
@@ -381,7 +381,8 @@ final class TrainRun {
             tasks(report),
             report.tables(),
             report.columns().map(TrainRun::some).orElse(List.of()),
-            evaluated(report)));
+            evaluated(report),
+            values(report.tasks().getFirst())));
     String facts =
         (hasOwnLoss() ? ownFacts(report) : facts(report.tasks()))
             + "  "
@@ -404,9 +405,12 @@ final class TrainRun {
     return config.model().type().hasOwnLoss();
   }
 
-  /** The log loss; of a model with another loss that one, which evaluations do not know. */
+  /**
+   * The loss of the first task; of a model with another loss that one, which evaluations do not
+   * know.
+   */
   private double loss(dev.tern.train.Progress report) {
-    return hasOwnLoss() ? report.rows().loss() : report.metrics().logLoss();
+    return hasOwnLoss() ? report.rows().loss() : report.tasks().getFirst().loss();
   }
 
   private static String ownFacts(dev.tern.train.Progress report) {
@@ -418,16 +422,16 @@ final class TrainRun {
         + gauc(report.tasks().getFirst());
   }
 
-  /** Loss and AUC; of several tasks with their names. */
+  /** Loss and AUC, or R2 of values; of several tasks with their names. */
   private static String facts(List<TaskMetrics.Result> tasks) {
     return tasks.stream()
         .map(task ->
             (tasks.size() == 1 ? "" : task.task() + " ")
                 + "loss "
-                + Format.fixed(task.metrics().logLoss(), 4)
-                + "  AUC "
-                + Format.fixed(task.metrics().auc(), 4)
-                + gauc(task))
+                + Format.fixed(task.loss(), 4)
+                + (task.values().isPresent()
+                    ? "  R2 " + Format.fixed(task.values().get().r2(), 4)
+                    : "  AUC " + Format.fixed(task.metrics().auc(), 4) + gauc(task)))
         .collect(Collectors.joining("  "));
   }
 
@@ -445,9 +449,10 @@ final class TrainRun {
             .map(task ->
                 new MetricsLine.Task(
                     task.task(),
-                    task.metrics().logLoss(),
+                    task.loss(),
                     task.metrics().auc(),
-                    task.metrics().calibration()))
+                    task.calibration(),
+                    values(task)))
             .toList();
   }
 
@@ -466,6 +471,10 @@ final class TrainRun {
 
   private EvaluatedTask.Groups groups(GroupMetrics.Result result) {
     return new EvaluatedTask.Groups(config.data().group().orElse(""), GroupMetrics.USUAL, result);
+  }
+
+  private static Optional<MetricsLine.Values> values(TaskMetrics.Result task) {
+    return task.values().map(of -> new MetricsLine.Values(of.mse(), of.mae(), of.r2(), of.smape()));
   }
 
   /** The columns with missing or unknown values. */

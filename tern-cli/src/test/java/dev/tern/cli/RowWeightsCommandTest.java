@@ -177,7 +177,7 @@ final class RowWeightsCommandTest {
       delimiter = '|',
       value = {
         "data.weight=age|data.dense.columns: got the column age, which data.weight has too",
-        "data.weight=click|data.weight",
+        "data.weight=click|data.weight: got the column click, which is the only label",
         "data.weight=gone|gone",
       })
   void contradictionsAreRefused(String setting, String message) {

@@ -5,6 +5,7 @@ import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.Memory;
+import dev.tern.model.Loss;
 import dev.tern.model.Model;
 import dev.tern.model.ModelInputs;
 import dev.tern.model.Network;
@@ -117,6 +118,11 @@ final class TrainStep implements AutoCloseable {
     if (!model.hasOwnLoss()) {
       Tensor losses = network.tasks().losses(logits, labels.tensor());
       terms.addFirst(shares.map(share -> losses.mul(share.tensor()).sum()).orElseGet(losses::mean));
+    } else if (network.tasks().tasks().stream()
+        .anyMatch(task -> !task.loss().equals(Loss.BINARY_CROSS_ENTROPY))) {
+      throw new IllegalArgumentException(
+          "%s: got tasks %s for a model with a loss of its own, expected none with another loss; remove that"
+              .formatted(model.getClass().getName(), network.tasks().tasks()));
     } else if (terms.isEmpty()) {
       throw new IllegalArgumentException(
           "%s: got no loss of its own, expected one; call addLoss of the features' pass, or let hasOwnLoss be false"

@@ -173,6 +173,13 @@ final class Checks {
 
   /** Labels of several tasks are named in one place. */
   private static void labels(Settings s) {
+    if (DataConfig.labels(s).isEmpty()) {
+      throw new ConfigException(
+          s.where(DataKeys.WEIGHT.path())
+              + ": data.weight: got the column "
+              + s.get(DataKeys.WEIGHT)
+              + ", which is the only label, expected another column; name that of the weights");
+    }
     if (s.groups("data.labels") == 0) {
       return;
     }
@@ -242,6 +249,7 @@ final class Checks {
               + Shown.list(labels)
               + "; name one, or none for the first");
     }
+    losses(s);
     for (Settings.Group group : s.all("data.labels")) {
       String within = group.get(DataKeys.WITHIN);
       boolean fits = labels.contains(within) && !group.get(DataKeys.LABELS).contains(within);
@@ -285,6 +293,80 @@ final class Checks {
                 + group.get(DataKeys.NEGATIVE_RATE)
                 + " for twotower, whose scores are no probabilities, expected none; remove it");
       }
+      if (!group.get(DataKeys.LOSS).equals("bce")) {
+        throw wrongLoss(
+            group,
+            group.get(DataKeys.LOSS) + " for twotower, which has a loss of its own, expected bce",
+            "remove it");
+      }
+    }
+  }
+
+  /** Each loss with what it goes with. */
+  private static void losses(Settings s) {
+    Set<String> whole = new HashSet<>(DataConfig.labels(s));
+    for (Settings.Group group : s.all("data.labels")) {
+      String loss = group.get(DataKeys.LOSS);
+      if (!List.of("bce", "focal").contains(loss)) {
+        group.get(DataKeys.LABELS).forEach(whole::remove);
+      }
+      boolean sampled =
+          group.get(DataKeys.POSITIVE_WEIGHT) != 1 || group.get(DataKeys.NEGATIVE_RATE) != 1;
+      if (!loss.equals("bce") && sampled) {
+        throw wrongLoss(
+            group,
+            loss + " beside positive_weight or negative_rate, expected bce, which they are for",
+            "remove them, or name a column of weights in data.weight");
+      }
+      if (s.get(ModelKeys.MODEL).equals("esmm") && !loss.endsWith("bce")) {
+        throw wrongLoss(
+            group,
+            loss + " for the model esmm, expected bce, as it multiplies probabilities",
+            "change it, or take another model.type");
+      }
+    }
+    for (Settings.Group group : s.all("data.labels")) {
+      String within = group.get(DataKeys.WITHIN);
+      if (DataConfig.labels(s).contains(within) && !whole.contains(within)) {
+        throw wrongLoss(
+            group,
+            "rows within " + within + ", whose labels are not 0 or 1, expected a label of these",
+            "count all rows, or name another");
+      }
+    }
+    monitor(s);
+  }
+
+  private static ConfigException wrongLoss(Settings.Group group, String got, String cure) {
+    return new ConfigException(
+        group.where(DataKeys.LABELS) + ": data.labels.loss: got " + got + "; " + cure);
+  }
+
+  /** The figure that decides is one of its task. */
+  private static void monitor(Settings s) {
+    String figure = s.get(TrainKeys.MONITOR);
+    String task = s.get(TrainKeys.MONITOR_TASK);
+    String label = task.isEmpty() ? DataConfig.labels(s).getFirst() : task;
+    Optional<String> loss =
+        s.all("data.labels").stream()
+            .filter(group -> group.get(DataKeys.LABELS).contains(label))
+            .map(group -> group.get(DataKeys.LOSS))
+            .findFirst();
+    boolean probability =
+        loss.map(name -> name.endsWith("bce") || name.equals("focal")).orElse(true);
+    boolean ofValues = List.of("mse", "mae", "r2", "smape").contains(figure);
+    if (!figure.equals("auc") && ofValues == probability) {
+      throw new ConfigException(
+          s.where(TrainKeys.MONITOR.path())
+              + ": train.monitor: got "
+              + figure
+              + " for the label "
+              + label
+              + ", whose loss is "
+              + loss.orElse("bce")
+              + ", expected "
+              + (probability ? "auc, log_loss or normalized_entropy" : "mse, mae, r2 or smape")
+              + "; change it");
     }
   }
 

@@ -2,6 +2,7 @@ package dev.tern.cli.config;
 
 import dev.tern.data.Sequence;
 import dev.tern.data.encode.IdEncoding;
+import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
 import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.TextOptions;
@@ -34,6 +35,7 @@ import java.util.stream.Stream;
  * @param synthetic what generated rows need
  * @param listed columns of labels, in order, and that of weights if it has a place among them
  * @param weight column of the weights of rows; empty for rows that count once
+ * @param values what labels may be that are not 0 or 1, by name
  * @param positive texts that mean a positive label; empty where the columns hold 0 and 1
  * @param missing texts that mean a missing value
  * @param dense groups of columns of numbers; empty for none, or in files that know their columns
@@ -55,6 +57,7 @@ public record DataConfig(
     Synthetic synthetic,
     List<String> listed,
     Optional<String> weight,
+    Map<String, ReadPolicy.Labels> values,
     List<String> positive,
     List<String> missing,
     List<Dense> dense,
@@ -250,6 +253,7 @@ public record DataConfig(
             s.get(DataKeys.SCALE)),
         columnsOfLabels(s),
         weight(s),
+        values(s),
         s.get(DataKeys.POSITIVE),
         s.get(DataKeys.MISSING_VALUES),
         IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
@@ -268,6 +272,23 @@ public record DataConfig(
   static List<String> labels(Settings s) {
     Optional<String> weight = weight(s);
     return columnsOfLabels(s).stream().filter(name -> !weight.equals(Optional.of(name))).toList();
+  }
+
+  /** What labels may be by the losses of their groups, where that is not 0 or 1. */
+  private static Map<String, ReadPolicy.Labels> values(Settings s) {
+    Map<String, ReadPolicy.Labels> values = new TreeMap<>();
+    for (Settings.Group group : s.all("data.labels")) {
+      for (String label : group.get(DataKeys.LABELS)) {
+        switch (group.get(DataKeys.LOSS)) {
+          case "bce", "focal" -> {}
+          case "soft-bce" -> values.put(label, ReadPolicy.Labels.SHARE);
+          case "poisson" -> values.put(label, ReadPolicy.Labels.COUNT);
+          default -> values.put(label, ReadPolicy.Labels.FINITE);
+        }
+      }
+    }
+    weight(s).ifPresent(column -> values.put(column, ReadPolicy.Labels.WEIGHT));
+    return values;
   }
 
   static Optional<String> weight(Settings s) {
@@ -360,6 +381,11 @@ public record DataConfig(
   /** The columns of what a model predicts. */
   public List<String> labels() {
     return listed.stream().filter(name -> !weight.equals(Optional.of(name))).toList();
+  }
+
+  /** Whether a label is 0 or 1 in each row. */
+  public boolean isWhole(String label) {
+    return !values.containsKey(label);
   }
 
   /** The columns that files have as labels: those of labels and of weights. */

@@ -223,6 +223,36 @@ final class DataKeys {
                   + " rows that count once.")
           .when(FORMAT, "csv", "parquet", "norm", "raw")
           .reading();
+  static final Key<String> LOSS =
+      KEYS.key(
+              "data.labels.loss",
+              Kind.Choice.of("bce", "soft-bce", "mse", "mae", "huber", "poisson", "focal"),
+              "bce",
+              "What training minimizes for these labels: cross entropy of labels 0 and 1, or of"
+                  + " labels from 0 to 1; the squared, absolute or Huber error of numbers; Poisson"
+                  + " loss of counts; focal loss of labels 0 and 1.")
+          .reading();
+  static final Key<Double> DELTA =
+      KEYS.key(
+              "data.labels.delta",
+              new Kind.Real(1e-6, 1e6),
+              1.0,
+              "Error from which on the loss huber is linear.")
+          .when(LOSS, "huber");
+  static final Key<Double> GAMMA =
+      KEYS.key(
+              "data.labels.gamma",
+              new Kind.Real(0, 20),
+              2.0,
+              "How much less rows count in the loss focal that are predicted well.")
+          .when(LOSS, "focal");
+  static final Key<Double> ALPHA =
+      KEYS.key(
+              "data.labels.alpha",
+              new Kind.Real(1e-6, 0.999999),
+              0.25,
+              "Weight of the label 1 in the loss focal; that of 0 is the rest to 1.")
+          .when(LOSS, "focal");
   static final Key<Double> LABEL_WEIGHT =
       KEYS.key(
           "data.labels.weight",

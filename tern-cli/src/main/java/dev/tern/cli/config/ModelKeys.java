@@ -5,6 +5,7 @@ import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
+import dev.tern.model.Loss;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
@@ -362,6 +363,7 @@ final class ModelKeys {
         }
         Task task =
             Task.of(label)
+                .withLoss(loss(group))
                 .withWeight(group.get(DataKeys.LABEL_WEIGHT).floatValue())
                 .withPositiveWeight(group.get(DataKeys.POSITIVE_WEIGHT).floatValue())
                 .withNegativeRate(group.get(DataKeys.NEGATIVE_RATE).floatValue());
@@ -370,6 +372,20 @@ final class ModelKeys {
       }
     }
     return tasks;
+  }
+
+  private static Loss loss(Settings.Group group) {
+    return switch (group.get(DataKeys.LOSS)) {
+      case "soft-bce" -> Loss.SOFT_CROSS_ENTROPY;
+      case "mse" -> Loss.SQUARED_ERROR;
+      case "mae" -> Loss.ABSOLUTE_ERROR;
+      case "huber" -> new Loss.Huber(group.get(DataKeys.DELTA).floatValue());
+      case "poisson" -> Loss.POISSON;
+      case "focal" ->
+          new Loss.Focal(
+              group.get(DataKeys.GAMMA).floatValue(), group.get(DataKeys.ALPHA).floatValue());
+      default -> Loss.BINARY_CROSS_ENTROPY;
+    };
   }
 
   private static ModelConfig.Pairs pairs(Settings s, ModelConfig.Type type) {

@@ -209,10 +209,12 @@ final class TrainKeys {
   static final Key<String> MONITOR =
       KEYS.key(
           "train.monitor",
-          Kind.Choice.of("auc", "log_loss", "normalized_entropy", "gauc"),
+          Kind.Choice.of(
+              "auc", "log_loss", "normalized_entropy", "gauc", "mse", "mae", "r2", "smape"),
           "auc",
           "The figure of evaluations that decides which checkpoint is the best, and when training"
-              + " stops early; gauc by the rows of data.group.");
+              + " stops early; gauc by the rows of data.group. mse, mae, r2 and smape are for"
+              + " labels that are numbers; with auc the loss of these decides.");
   static final Key<String> MONITOR_TASK =
       KEYS.key(
           "train.monitor_task",

@@ -5,6 +5,7 @@ import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.internal.json.Json;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * One line of {@code metrics.jsonl}. An unknown number is NaN here and {@code null} in the file.
@@ -12,8 +13,8 @@ import java.util.List;
  * @param step steps done
  * @param epoch pass over the training data, from 0
  * @param split what the numbers were taken on
- * @param loss of the first task: mean log loss a row, in nats: over the rows since the last line in
- *     training, over all rows in evaluation
+ * @param loss of the first task: mean log loss a row, in nats, or mean loss of a task that predicts
+ *     values: over the rows since the last line in training, over all rows in evaluation
  * @param auc area under the ROC curve over the same rows, 0 to 1
  * @param calibration mean prediction over mean label of the same rows; 1 is right
  * @param samplesPerSecond rows a second over the same rows
@@ -25,6 +26,7 @@ import java.util.List;
  * @param tables the embedding tables as they are then; none where that is not known
  * @param columns in an evaluation, the columns with missing or unknown values
  * @param evaluated in an evaluation, what else it says about each task, one or several
+ * @param values further figures of the first task, if it predicts values; its {@code auc} is NaN
  */
 public record MetricsLine(
     long step,
@@ -40,12 +42,47 @@ public record MetricsLine(
     List<Task> tasks,
     List<TableStatistics> tables,
     List<ColumnCounts.Column> columns,
-    List<EvaluatedTask> evaluated) {
+    List<EvaluatedTask> evaluated,
+    Optional<Values> values) {
   public MetricsLine {
     tasks = List.copyOf(tasks);
     tables = List.copyOf(tables);
     columns = List.copyOf(columns);
     evaluated = List.copyOf(evaluated);
+  }
+
+  /** A line whose first task predicts probabilities. */
+  public MetricsLine(
+      long step,
+      long epoch,
+      Split split,
+      double loss,
+      double auc,
+      double calibration,
+      double samplesPerSecond,
+      long memoryBytes,
+      double seconds,
+      double waiting,
+      List<Task> tasks,
+      List<TableStatistics> tables,
+      List<ColumnCounts.Column> columns,
+      List<EvaluatedTask> evaluated) {
+    this(
+        step,
+        epoch,
+        split,
+        loss,
+        auc,
+        calibration,
+        samplesPerSecond,
+        memoryBytes,
+        seconds,
+        waiting,
+        tasks,
+        tables,
+        columns,
+        evaluated,
+        Optional.empty());
   }
 
   /** A line without tables and waiting time. */
@@ -91,7 +128,34 @@ public record MetricsLine(
    *
    * @param name of its label
    */
-  public record Task(String name, double loss, double auc, double calibration) {}
+  public record Task(
+      String name, double loss, double auc, double calibration, Optional<Values> values) {
+    /** Figures of a task that predicts probabilities. */
+    public Task(String name, double loss, double auc, double calibration) {
+      this(name, loss, auc, calibration, Optional.empty());
+    }
+  }
+
+  /** Figures of a task that predicts values. */
+  public record Values(double mse, double mae, double r2, double smape) {
+    private void put(Json.Obj json) {
+      MetricsLine.put(json, "mse", mse);
+      MetricsLine.put(json, "mae", mae);
+      MetricsLine.put(json, "r2", r2);
+      MetricsLine.put(json, "smape", smape);
+    }
+
+    private static Optional<Values> of(Json.Obj json) {
+      return json.has("mse")
+          ? Optional.of(
+              new Values(
+                  number(json, "mse"),
+                  number(json, "mae"),
+                  number(json, "r2"),
+                  number(json, "smape")))
+          : Optional.empty();
+    }
+  }
 
   /** The rows that the numbers of a line are about. */
   public enum Split {
@@ -110,6 +174,7 @@ public record MetricsLine(
     put(line, "loss", loss);
     put(line, "auc", auc);
     put(line, "calibration", calibration);
+    values.ifPresent(of -> of.put(line));
     if (!evaluated.isEmpty() && evaluated.getFirst().reliability().isPresent()) {
       put(line, "ece", calibrationError());
     }
@@ -148,6 +213,7 @@ public record MetricsLine(
     put(json, "loss", task.loss());
     put(json, "auc", task.auc());
     put(json, "calibration", task.calibration());
+    task.values().ifPresent(of -> of.put(json));
     return json;
   }
 
@@ -156,7 +222,11 @@ public record MetricsLine(
         .map(name -> {
           Json.Obj task = byName.object(name);
           return new Task(
-              name, number(task, "loss"), number(task, "auc"), number(task, "calibration"));
+              name,
+              number(task, "loss"),
+              number(task, "auc"),
+              number(task, "calibration"),
+              Values.of(task));
         })
         .toList();
   }
@@ -265,7 +335,8 @@ public record MetricsLine(
             ? line.array("tables").stream().map(table -> table(table, source)).toList()
             : List.of(),
         line.has("columns") ? columns(line.object("columns")) : List.of(),
-        line.has("evaluated") ? EvaluatedTask.parse(line.object("evaluated"), source) : List.of());
+        line.has("evaluated") ? EvaluatedTask.parse(line.object("evaluated"), source) : List.of(),
+        Values.of(line));
   }
 
   static void put(Json.Obj line, String key, double value) {

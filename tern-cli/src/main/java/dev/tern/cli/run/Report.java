@@ -96,11 +96,12 @@ public record Report(
   private void tiles(StringBuilder out) {
     List<MetricsLine> train = of(Split.TRAIN);
     out.append("<section class=\"tiles\">\n");
+    String step = top.map(line -> "at step " + Format.whole(line.step())).orElse("not evaluated");
     tile(
         out,
-        "Best AUC" + ofFirst(),
-        top.map(line -> Format.fixed(line.auc(), 4)).orElse("–"),
-        top.map(line -> "at step " + Format.whole(line.step())).orElse("not evaluated"));
+        "Best " + scale() + ofFirst(),
+        top.map(line -> Format.fixed(scaled(line), 4)).orElse("–"),
+        step);
     best.ifPresent(reachable ->
         tile(
             out,
@@ -110,9 +111,14 @@ public record Report(
     if (!config.model().type().hasOwnLoss()) {
       tile(
           out,
-          "Log loss",
+          lossName(),
           top.map(line -> Format.fixed(line.loss(), 4)).orElse("–"),
-          best.map(r -> "reachable " + Format.fixed(r.loss(), 4)).orElse("nats per row"));
+          best.map(r -> "reachable " + Format.fixed(r.loss(), 4)).orElse(unit()));
+      top.flatMap(MetricsLine::values)
+          .ifPresent(of -> {
+            tile(out, "MSE", Format.fixed(of.mse(), 4), "mean squared error");
+            tile(out, "MAE", Format.fixed(of.mae(), 4), "mean absolute error");
+          });
       tile(
           out,
           "Calibration",
@@ -137,6 +143,27 @@ public record Report(
     out.append("</section>\n");
   }
 
+  /** Whether the first task predicts values, which have R2 in the place of AUC. */
+  private boolean isOfValues() {
+    return !lines.isEmpty() && lines.getLast().values().isPresent();
+  }
+
+  private String scale() {
+    return isOfValues() ? "R2" : "AUC";
+  }
+
+  private static double scaled(MetricsLine line) {
+    return line.values().map(MetricsLine.Values::r2).orElse(line.auc());
+  }
+
+  private static double scaled(MetricsLine.Task task) {
+    return task.values().map(MetricsLine.Values::r2).orElse(task.auc());
+  }
+
+  private String unit() {
+    return isOfValues() ? "mean per row" : "nats per row";
+  }
+
   private static void tile(StringBuilder out, String name, String value, String note) {
     out.append("<div class=\"tile\"><div class=\"name\">")
         .append(Html.text(name))
@@ -157,18 +184,21 @@ public record Report(
   /** The tasks of a model of several, in evaluations. */
   private List<Chart> taskCharts() {
     List<MetricsLine> eval = of(Split.EVAL);
+    boolean values =
+        !eval.isEmpty()
+            && eval.getLast().tasks().stream().anyMatch(task -> task.values().isPresent());
     return List.of(
         new Chart(
-            "AUC of each task",
-            "area under the ROC curve, in evaluation",
+            values ? "AUC or R2 of each task" : "AUC of each task",
+            values ? "in evaluation" : "area under the ROC curve, in evaluation",
             4,
             false,
-            taskCurves(eval, MetricsLine.Task::auc),
+            taskCurves(eval, Report::scaled),
             List.of(),
             epochEnds()),
         new Chart(
-            "Log loss of each task",
-            "nats per row, in evaluation",
+            values ? "Loss of each task" : "Log loss of each task",
+            values ? "mean per row, in evaluation" : "nats per row, in evaluation",
             4,
             false,
             taskCurves(eval, MetricsLine.Task::loss),
@@ -195,7 +225,7 @@ public record Report(
   }
 
   private String lossName() {
-    return config.model().type().hasOwnLoss() ? "Loss" : "Log loss";
+    return config.model().type().hasOwnLoss() || isOfValues() ? "Loss" : "Log loss";
   }
 
   private List<Chart> charts() {
@@ -208,11 +238,18 @@ public record Report(
         best.map(r -> List.of(new Chart.Reference("reachable", r.auc()))).orElse(List.of());
     List<Chart.Series> lossCurves = new ArrayList<>(smoothed(points(train, MetricsLine::loss)));
     lossCurves.add(new Chart.Series("evaluation", "eval", true, points(eval, MetricsLine::loss)));
-    List<Chart.Series> aucCurves = new ArrayList<>(smoothed(points(train, MetricsLine::auc)));
-    aucCurves.add(new Chart.Series("evaluation", "eval", true, points(eval, MetricsLine::auc)));
+    List<Chart.Series> aucCurves = new ArrayList<>(smoothed(points(train, Report::scaled)));
+    aucCurves.add(new Chart.Series("evaluation", "eval", true, points(eval, Report::scaled)));
     return List.of(
-        new Chart(lossName() + ofFirst(), "nats per row", 4, false, lossCurves, loss, marks),
-        new Chart("AUC" + ofFirst(), "area under the ROC curve", 4, false, aucCurves, auc, marks),
+        new Chart(lossName() + ofFirst(), unit(), 4, false, lossCurves, loss, marks),
+        new Chart(
+            scale() + ofFirst(),
+            isOfValues() ? "1 is right, 0 the mean label" : "area under the ROC curve",
+            4,
+            false,
+            aucCurves,
+            auc,
+            marks),
         new Chart(
             "Throughput",
             "samples per second",
@@ -290,14 +327,17 @@ public record Report(
     List<MetricsLine> shown = eval.subList(Math.max(0, eval.size() - MAX_EVALUATIONS), eval.size());
     out.append(
             "<section><h2>Evaluations</h2><div class=\"scroll\"><table"
-                + " class=\"numbers\"><thead><tr><th>step</th><th>epoch</th><th>AUC")
-        .append(Html.text(ofFirst()))
-        .append(
-            "</th><th>log"
-                + " loss</th><th>calibration</th><th>ECE</th><th>samples/s</th><th>time</th>");
+                + " class=\"numbers\"><thead><tr><th>step</th><th>epoch</th><th>")
+        .append(Html.text(scale() + ofFirst()))
+        .append("</th><th>")
+        .append(isOfValues() ? "loss</th><th>MSE</th><th>MAE" : "log loss")
+        .append("</th><th>calibration</th><th>ECE</th><th>samples/s</th><th>time</th>");
     List<MetricsLine.Task> tasks = eval.getLast().tasks();
     for (MetricsLine.Task task : tasks.subList(Math.min(1, tasks.size()), tasks.size())) {
-      out.append("<th>AUC of ").append(Html.text(task.name())).append("</th><th>log loss</th>");
+      boolean values = task.values().isPresent();
+      out.append(values ? "<th>R2 of " : "<th>AUC of ")
+          .append(Html.text(task.name()))
+          .append(values ? "</th><th>loss</th>" : "</th><th>log loss</th>");
     }
     out.append("</tr></thead><tbody>\n");
     for (MetricsLine line : shown) {
@@ -305,15 +345,20 @@ public record Report(
       out.append(isTop ? "<tr class=\"best\">" : "<tr>");
       Html.cell(out, Format.whole(line.step()));
       Html.cell(out, Format.whole(line.epoch() + 1));
-      Html.cell(out, Format.fixed(line.auc(), 4));
+      Html.cell(out, Format.fixed(scaled(line), 4));
       Html.cell(out, Format.fixed(line.loss(), 4));
+      line.values()
+          .ifPresent(of -> {
+            Html.cell(out, Format.fixed(of.mse(), 4));
+            Html.cell(out, Format.fixed(of.mae(), 4));
+          });
       Html.cell(out, Format.fixed(line.calibration(), 3));
       Html.cell(out, Format.fixed(line.calibrationError(), 4));
       Html.cell(out, Format.rate(line.samplesPerSecond()));
       Html.cell(out, Format.time(line.seconds()));
       List<MetricsLine.Task> own = line.tasks();
       for (MetricsLine.Task task : own.subList(Math.min(1, own.size()), own.size())) {
-        Html.cell(out, Format.fixed(task.auc(), 4));
+        Html.cell(out, Format.fixed(scaled(task), 4));
         Html.cell(out, Format.fixed(task.loss(), 4));
       }
       out.append("</tr>\n");
