@@ -4,6 +4,7 @@ import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.ColumnChoice;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.table.CheckpointChoice;
 import dev.tern.data.DataReader;

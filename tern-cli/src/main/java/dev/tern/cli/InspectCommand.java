@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import dev.tern.base.Shown;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.LongRows;
 import dev.tern.cli.inspect.ColumnStatistics;
 import dev.tern.cli.inspect.RowPage;
 import dev.tern.cli.run.Format;

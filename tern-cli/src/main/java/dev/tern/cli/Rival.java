@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.ColumnChoice;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;

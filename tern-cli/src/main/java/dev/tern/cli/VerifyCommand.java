@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import dev.tern.base.DataException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.LongRows;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;

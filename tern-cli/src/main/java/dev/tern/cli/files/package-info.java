@@ -1,4 +1,6 @@
-/** What files that a configuration describes are written in. */
+/**
+ * What files that a configuration describes are written in, and which of their columns are read.
+ */
 @NullMarked
 package dev.tern.cli.files;
 

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.files;
 
 import dev.tern.base.DataException;
 import dev.tern.cli.run.Format;
@@ -10,13 +10,13 @@ import java.util.Optional;
  * Counts rows that take several lines of a text file. They are good where a field holds an end of
  * line, but a quote that is left open and closed by chance makes such a row, too.
  */
-final class LongRows {
+public final class LongRows {
   private long count;
   private long mostLines;
   private String longest = "";
 
   /** {@code faults}, and rows over several lines are counted. */
-  Faults over(Faults faults) {
+  public Faults over(Faults faults) {
     return new Faults() {
       @Override
       public void report(DataException fault) {
@@ -39,7 +39,7 @@ final class LongRows {
   }
 
   /** A line that says how many there were and which is the longest, if there were some. */
-  Optional<String> note() {
+  public Optional<String> note() {
     return count == 0
         ? Optional.empty()
         : Optional.of(

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.files;
 
 import dev.tern.cli.config.DataConfig;
 import dev.tern.data.DataReader;
@@ -23,25 +23,25 @@ import java.util.Set;
  * @param only the columns that are read, by name; all where it is empty
  * @param more columns of CSV and Parquet files that are read behind these
  */
-record ColumnChoice(
+public record ColumnChoice(
     DataConfig config, Optional<FeatureEncoder> model, Set<String> only, Columns more) {
   /** The columns of a configuration. */
-  static ColumnChoice of(DataConfig config) {
+  public static ColumnChoice of(DataConfig config) {
     return new ColumnChoice(config, Optional.empty(), Set.of(), Columns.NONE);
   }
 
   /** The columns of a trained model, of which only {@code names} are read; all without names. */
-  ColumnChoice forModel(FeatureEncoder encoder, Set<String> names) {
+  public ColumnChoice forModel(FeatureEncoder encoder, Set<String> names) {
     return new ColumnChoice(config, Optional.of(encoder), names, more);
   }
 
   /** These columns, and the numbers and ids of {@code others} behind them. */
-  ColumnChoice with(Columns others) {
+  public ColumnChoice with(Columns others) {
     return new ColumnChoice(config, model, only, others);
   }
 
   /** These columns, and {@code column} as texts, unless ids of it are among them. */
-  ColumnChoice withText(String column) {
+  public ColumnChoice withText(String column) {
     if (columns().sparse().stream().anyMatch(own -> own.name().equals(column))) {
       return this;
     }
@@ -51,7 +51,7 @@ record ColumnChoice(
   }
 
   /** Whether the configuration names columns. */
-  boolean areNamed() {
+  public boolean areNamed() {
     return !denseNames().isEmpty()
         || config.sparse().stream().anyMatch(group -> !group.columns().isEmpty());
   }
@@ -65,7 +65,7 @@ record ColumnChoice(
   }
 
   /** The columns of files that have names for them. */
-  Columns columns() {
+  public Columns columns() {
     Columns all = all();
     List<String> dense = new ArrayList<>(all.dense().stream().filter(this::isRead).toList());
     List<SparseColumn> sparse =
@@ -118,7 +118,7 @@ record ColumnChoice(
   }
 
   /** The columns as named; features that are no numbers are ids, whatever their column's name. */
-  Columns libsvm() {
+  public Columns libsvm() {
     Columns named = columns();
     boolean ids = named.dense().isEmpty() || !config.sparse().isEmpty();
     boolean fields = config.format().equals("libffm");
@@ -133,7 +133,7 @@ record ColumnChoice(
   }
 
   /** The columns of files that have places for them; {@code hotness} is for slots without one. */
-  Schema schema(int hotness) {
+  public Schema schema(int hotness) {
     if (!areNamed() && model.isPresent()) {
       return ofFiles(model.get().rawSchema());
     }
@@ -154,7 +154,7 @@ record ColumnChoice(
   }
 
   /** The columns of each sequence: of the model, or else as configured. */
-  List<List<String>> ofSequences() {
+  public List<List<String>> ofSequences() {
     if (model.isEmpty()) {
       return config.columnsOfSequences();
     }
@@ -167,7 +167,7 @@ record ColumnChoice(
   }
 
   /** {@code rows} with all columns of the model, where some were not read. */
-  DataReader whole(DataReader rows) {
+  public DataReader whole(DataReader rows) {
     return only.isEmpty() ? rows : Readers.withColumns(rows, model.orElseThrow().rawSchema());
   }
 }
