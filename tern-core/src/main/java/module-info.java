@@ -20,6 +20,7 @@ module dev.tern.core {
   exports dev.tern.nn;
   exports dev.tern.optim;
   exports dev.tern.predict;
+  exports dev.tern.metrics;
   exports dev.tern.train;
   exports dev.tern.tensor;
 

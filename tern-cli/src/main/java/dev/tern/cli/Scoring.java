@@ -8,10 +8,10 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.readers.ColumnPick;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.text.ScoreWriter;
+import dev.tern.metrics.TaskMetrics;
 import dev.tern.model.Task;
 import dev.tern.model.TaskLabels;
 import dev.tern.predict.Predictor;
-import dev.tern.train.TaskMetrics;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -57,7 +57,7 @@ record Scoring(
   /**
    * Metrics of each task: the same bits as an evaluation in training.
    *
-   * @param bins of {@link dev.tern.train.Reliability}
+   * @param bins of {@link dev.tern.metrics.Reliability}
    * @param takers take all rows, too
    */
   List<TaskMetrics.Result> evaluate(int bins, List<? extends Taker> takers) {

@@ -5,6 +5,7 @@ import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.ColumnCounts;
+import dev.tern.metrics.TaskMetrics;
 import java.util.List;
 import java.util.Optional;
 

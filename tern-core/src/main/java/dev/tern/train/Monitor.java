@@ -1,5 +1,10 @@
 package dev.tern.train;
 
+import dev.tern.metrics.GroupMetrics;
+import dev.tern.metrics.GroupedRows;
+import dev.tern.metrics.Metrics;
+import dev.tern.metrics.TaskMetrics;
+import dev.tern.metrics.ValueMetrics;
 import dev.tern.model.Task;
 import java.util.EnumSet;
 import java.util.List;

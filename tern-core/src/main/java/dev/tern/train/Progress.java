@@ -2,6 +2,8 @@ package dev.tern.train;
 
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.embedding.config.TableStatistics;
+import dev.tern.metrics.Metrics;
+import dev.tern.metrics.TaskMetrics;
 import java.util.List;
 import java.util.Optional;
 

@@ -3,6 +3,7 @@ package dev.tern.train;
 import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.ColumnCounts;
+import dev.tern.metrics.TaskMetrics;
 import dev.tern.model.Network;
 import java.util.List;
 import java.util.Optional;

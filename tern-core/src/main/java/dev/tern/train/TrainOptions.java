@@ -5,6 +5,7 @@ import dev.tern.checkpoint.DeltaSchedule;
 import dev.tern.checkpoint.RunSettings;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.config.TableOptions;
+import dev.tern.metrics.GroupMetrics;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;

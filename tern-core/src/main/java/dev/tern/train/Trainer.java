@@ -10,17 +10,17 @@ import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.data.readers.ColumnPick;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.matmul.MatMul;
-import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.metrics.Metrics;
+import dev.tern.metrics.Reliability;
+import dev.tern.metrics.TaskMetrics;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
-import dev.tern.model.Scorer;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.StepProfile;
@@ -63,7 +63,7 @@ public final class Trainer implements AutoCloseable {
 
   private final TrainSteps steps;
   private Optional<TrainingBatches> batches = Optional.empty();
-  private Optional<Scorer> scorer = Optional.empty();
+  private final Evaluation evaluation;
   private RunState state = RunState.START;
   private List<String> fresh = List.of();
   private boolean closed;
@@ -85,6 +85,7 @@ public final class Trainer implements AutoCloseable {
     options.monitor().index(network.tasks().tasks()); // A task of this name is there.
     lookup = network.newLookup();
     steps = new TrainSteps(network, optimizer, lookup, options);
+    evaluation = new Evaluation(network, encoder, options, steps);
     writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
@@ -249,9 +250,8 @@ public final class Trainer implements AutoCloseable {
       Reporter reporter = new Reporter(listener, network, rows::waitedNanos);
       reporter.begin(train.rowCount(), options.epochs(), state);
       if (eval.isPresent()) {
-        groups(eval.get().schema()); // The column is there.
         // Here rather than at the first evaluation: a budget too small shows at once.
-        scorer();
+        evaluation.prepare(eval.get().schema());
       }
       new FitLoop(this, options, checkpoints, eval, reporter).run(rows);
     } catch (RuntimeException | Error e) {
@@ -344,7 +344,7 @@ public final class Trainer implements AutoCloseable {
   public StepResult step(Batch batch) {
     requireTrainable(batch);
     long start = System.nanoTime();
-    TrainStep step = steps.of(batch, this::closeScorer);
+    TrainStep step = steps.of(batch, evaluation::close);
     long number = state.step() + 1;
     float rate = options.schedule().at(number);
     optimizer.prepare(number, rate);
@@ -446,67 +446,7 @@ public final class Trainer implements AutoCloseable {
   List<TaskMetrics.Result> evaluate(DataReader eval, ColumnCounts counts) {
     requireOpen();
     requireLabels(eval);
-    eval.start(0);
-    Scorer scoring = scorer();
-    DataReader batches = Readers.batched(eval, scoring.capacity(), false);
-    TaskMetrics metrics = new TaskMetrics(network.tasks());
-    Optional<GroupedRows> groups = groups(eval.schema());
-    ColumnPick pick = pick(eval.schema());
-    float[] logits = new float[scoring.capacity() * network.tasks().count()];
-    Batch encoded = new Batch(encoder.schema(), scoring.capacity());
-    for (Optional<Batch> next = batches.next(); next.isPresent(); next = batches.next()) {
-      try (Batch read = next.get()) {
-        Batch raw = pick.of(read);
-        encoder.apply(raw, encoded);
-        score(scoring, encoded, logits);
-        metrics.addLogits(logits, encoded);
-        groups.ifPresent(rows -> rows.add(logits, read));
-        counts.add(raw);
-        scoring.forEachUnknown(counts::addUnknown);
-      }
-    }
-    return TaskMetrics.withGroups(metrics.results(Reliability.BINS), groups);
-  }
-
-  /** The groups of rows to evaluate on, where the options name a column. */
-  private Optional<GroupedRows> groups(Schema rows) {
-    return options
-        .group()
-        .map(column -> new GroupedRows(rows, network.tasks(), column, GroupMetrics.USUAL));
-  }
-
-  /** Takes the model's columns out of rows that have the column of groups beside them. */
-  private ColumnPick pick(Schema rows) {
-    boolean isBeside =
-        options
-            .group()
-            .filter(column -> !encoder.rawSchema().slotNames().contains(column))
-            .isPresent();
-    return ColumnPick.of(rows, isBeside ? encoder.rawSchema() : rows);
-  }
-
-  private void closeScorer() {
-    scorer.ifPresent(Scorer::close);
-    scorer = Optional.empty();
-  }
-
-  /** A model of sequences is planned for their lengths, where the step may hold all memory. */
-  private void score(Scorer scoring, Batch rows, float[] logits) {
-    try {
-      scoring.logits(rows, logits, 0);
-    } catch (OutOfBudgetException e) {
-      if (network.sequences().isEmpty() || steps.current().isEmpty()) {
-        throw e;
-      }
-      steps.close();
-      scoring.logits(rows, logits, 0);
-    }
-  }
-
-  private Scorer scorer() {
-    Scorer scoring = scorer.orElseGet(() -> new Scorer(network, options.batch()));
-    scorer = Optional.of(scoring);
-    return scoring;
+    return evaluation.of(eval, counts);
   }
 
   /**
@@ -618,7 +558,7 @@ public final class Trainer implements AutoCloseable {
   public void close() {
     closed = true;
     steps.close();
-    closeScorer();
+    evaluation.close();
     lookup.close();
     optimizer.close();
     network.close();

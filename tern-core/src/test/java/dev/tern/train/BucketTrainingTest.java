@@ -23,6 +23,7 @@ import dev.tern.internal.checkpoint.BucketColumns;
 import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.checkpoint.TableFile;
+import dev.tern.metrics.Metrics;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;

@@ -9,6 +9,7 @@ import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.readers.Readers;
 import dev.tern.internal.checkpoint.SafeTensors;
+import dev.tern.metrics.Metrics;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;

@@ -13,6 +13,8 @@ import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
+import dev.tern.metrics.TaskMetrics;
+import dev.tern.metrics.ValueMetrics;
 import dev.tern.model.Loss;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;

@@ -12,6 +12,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
+import dev.tern.metrics.Metrics;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.ModelConfig.Pairs;
 import dev.tern.model.ModelConfig.Type;

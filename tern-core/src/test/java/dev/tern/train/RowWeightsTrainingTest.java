@@ -13,6 +13,7 @@ import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
+import dev.tern.metrics.Metrics;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;

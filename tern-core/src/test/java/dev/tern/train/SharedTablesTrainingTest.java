@@ -15,6 +15,7 @@ import dev.tern.data.readers.Readers;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.RowPolicy;
+import dev.tern.metrics.Metrics;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;

@@ -8,6 +8,7 @@ import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.readers.Readers;
+import dev.tern.metrics.Metrics;
 import dev.tern.model.ModelConfig;
 import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;

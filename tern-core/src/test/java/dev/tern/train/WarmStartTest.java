@@ -18,6 +18,7 @@ import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
+import dev.tern.metrics.Metrics;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;

@@ -1,8 +1,8 @@
 package dev.tern.cli.run;
 
 import dev.tern.internal.json.Json;
-import dev.tern.train.GroupMetrics;
-import dev.tern.train.Reliability;
+import dev.tern.metrics.GroupMetrics;
+import dev.tern.metrics.Reliability;
 import java.util.List;
 import java.util.Optional;
 

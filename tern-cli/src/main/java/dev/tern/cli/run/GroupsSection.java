@@ -1,6 +1,6 @@
 package dev.tern.cli.run;
 
-import dev.tern.train.GroupMetrics;
+import dev.tern.metrics.GroupMetrics;
 import java.util.List;
 
 /** A report's section on figures by group: a line for each evaluation and task. */

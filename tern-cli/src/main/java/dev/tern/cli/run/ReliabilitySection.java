@@ -1,7 +1,7 @@
 package dev.tern.cli.run;
 
-import dev.tern.train.Reliability;
-import dev.tern.train.Reliability.Bin;
+import dev.tern.metrics.Reliability;
+import dev.tern.metrics.Reliability.Bin;
 import java.util.List;
 import java.util.stream.DoubleStream;
 

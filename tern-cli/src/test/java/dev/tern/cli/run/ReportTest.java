@@ -6,7 +6,7 @@ import dev.tern.cli.config.Config;
 import dev.tern.cli.run.MetricsLine.Split;
 import dev.tern.embedding.config.FileStatistics;
 import dev.tern.embedding.config.TableStatistics;
-import dev.tern.train.Reliability;
+import dev.tern.metrics.Reliability;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package dev.tern.train;
+package dev.tern.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,10 +1,10 @@
-package dev.tern.train;
+package dev.tern.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.tern.train.Reliability.Bin;
+import dev.tern.metrics.Reliability.Bin;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.tern.train;
+package dev.tern.metrics;
 
 /** The tails of the standard normal distribution. */
 final class NormalTail {

@@ -1,4 +1,4 @@
-package dev.tern.train;
+package dev.tern.metrics;
 
 import dev.tern.data.Batch;
 import dev.tern.model.Loss;
@@ -125,7 +125,7 @@ public final class TaskMetrics {
   }
 
   /** Results with the figures by group of the same rows, if there are any. */
-  static List<Result> withGroups(List<Result> results, Optional<GroupedRows> groups) {
+  public static List<Result> withGroups(List<Result> results, Optional<GroupedRows> groups) {
     List<Result> all = new ArrayList<>(results);
     List<Optional<GroupMetrics.Result>> own = groups.map(GroupedRows::results).orElse(List.of());
     for (int k = 0; k < own.size(); k++) {

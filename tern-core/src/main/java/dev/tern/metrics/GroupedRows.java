@@ -1,4 +1,4 @@
-package dev.tern.train;
+package dev.tern.metrics;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
@@ -51,7 +51,7 @@ public final class GroupedRows {
   }
 
   /** Whether a task has figures by group: its labels are 0 and 1. */
-  static boolean isOf(Task task) {
+  public static boolean isOf(Task task) {
     return task.loss().isOfProbability() && !task.loss().accepts(0.5f);
   }
 

@@ -1,4 +1,4 @@
-package dev.tern.train;
+package dev.tern.metrics;
 
 import java.util.Arrays;
 
