@@ -253,16 +253,22 @@ class Model:
 
     def item_rates(self, ids):
         """Rows a batch with each row's item: one over the mean gap between them, until there are 50 the mean of
-        all, then moving."""
+        all, then moving; a gap counts as ten times the mean at most. Before the first gap, one over the batches so
+        far."""
         if self.number == 0:
             self.gaps = {}
         distinct, row, counts = torch.unique(ids, return_inverse=True, return_counts=True)
         rates = []
         for item, count in zip(distinct.tolist(), counts.tolist()):
-            mean, seen, gaps = self.gaps.get(item, (0.0, 0, 0))
-            gaps = min(gaps + count, 50)
-            mean += min(1.0, count / gaps) * ((self.number + 1 - seen) / count - mean)
-            self.gaps[item] = (mean, self.number + 1, gaps)
+            now = self.number + 1
+            if item not in self.gaps:
+                mean, gaps = now / count, 0
+            else:
+                mean, seen, before = self.gaps[item]
+                gap = (now - seen) / count
+                gaps = min(before + count, 50)
+                mean += min(1.0, count / gaps) * ((min(gap, 10 * mean) if before else gap) - mean)
+            self.gaps[item] = (mean, now, gaps)
             rates.append(1 / mean)
         return torch.tensor(rates)[row]
 

@@ -346,10 +346,15 @@ class Rates:
     def log(self, keys):
         self.now += 1
         items, row, counts = torch.unique(keys, return_inverse=True, return_counts=True)
-        gaps = (self.gaps[items] + counts).clamp_(max=50)
-        gap = self.gap[items]
-        gap += (counts / gaps).clamp_(max=1) * ((self.now - self.seen[items]) / counts - gap)
-        self.gap[items], self.gaps[items], self.seen[items] = gap, gaps, float(self.now)
+        mean, before, seen = self.gap[items], self.gaps[items], self.seen[items]
+        gap = (self.now - seen) / counts
+        gaps = (before + counts).clamp_(max=50)
+        counted = torch.where(before > 0, torch.minimum(gap, 10 * mean), gap)
+        later = mean + (counts / gaps).clamp_(max=1) * (counted - mean)
+        fresh = seen == 0
+        gap = torch.where(fresh, gap, later)
+        self.gap[items], self.gaps[items] = gap, gaps.masked_fill(fresh, 0)
+        self.seen[items] = float(self.now)
         return -gap.log()[row]
 
 

@@ -207,8 +207,16 @@ final class DataSource {
 
   /** The raw rows of {@code paths}, which may hold patterns. */
   DataReader open(List<Path> paths) {
-    DataReader rows = opened(filesOf(paths));
-    return choice.model().isPresent() ? labelled(choice.whole(rows), choice.model().get()) : rows;
+    List<Path> files = filesOf(paths);
+    return prepared(plain(files), files);
+  }
+
+  /**
+   * {@code rows} of {@code files} with all columns and the labels of the model, if there is one.
+   */
+  private DataReader prepared(DataReader rows, List<Path> files) {
+    DataReader equal = Readers.withEqualLengths(rows, choice.ofSequences(), Scoring.name(files));
+    return choice.model().isPresent() ? labelled(choice.whole(equal), choice.model().get()) : equal;
   }
 
   /** As {@link #open}, with the texts of the columns that {@code kept} names for each row. */
@@ -216,12 +224,14 @@ final class DataSource {
     List<Path> files = filesOf(paths);
     return switch (config.format()) {
       case "csv" ->
-          choice.whole(
-              CsvReader.open(files, FileOptions.csv(config), choice.columns(), policy, kept));
+          prepared(
+              CsvReader.open(files, FileOptions.csv(config), choice.columns(), policy, kept),
+              files);
       case "parquet" ->
-          choice.whole(
+          prepared(
               ParquetReader.open(
-                  files, FileOptions.parquet(config), choice.columns(), policy, kept));
+                  files, FileOptions.parquet(config), choice.columns(), policy, kept),
+              files);
       default ->
           throw new ConfigException(
               "--keep: got "
@@ -229,6 +239,11 @@ final class DataSource {
                   + " files, whose columns are no texts with names, expected csv or parquet; join"
                   + " the predictions in the order of the rows");
     };
+  }
+
+  /** Whether the texts of columns of {@code paths} can be kept: {@link #open(List, KeptTexts)}. */
+  boolean keepsTexts(List<Path> paths) {
+    return config.format().equals("csv") || config.format().equals("parquet") && !isHugeCtr(paths);
   }
 
   /** The files to read of {@code paths}; of HugeCTR's Parquet, what describes them. */
@@ -239,10 +254,6 @@ final class DataSource {
     InputFiles.requireOnce(files);
     requireSeekable(files);
     return files;
-  }
-
-  private DataReader opened(List<Path> files) {
-    return Readers.withEqualLengths(plain(files), choice.ofSequences(), Scoring.name(files));
   }
 
   private DataReader plain(List<Path> files) {

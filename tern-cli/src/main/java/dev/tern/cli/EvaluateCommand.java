@@ -178,7 +178,7 @@ final class EvaluateCommand implements Callable<Integer> {
         }
       }
       groups.ifPresent(scores -> scores.print(out, progress));
-      rival.ifPresent(second -> second.print(out));
+      rival.ifPresent(second -> second.print(out, predictor));
       line(out, "tables", Format.bytes(predictor.tableBytes()));
       out.flush();
     }

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
  * Looks at labels before a run. Rows that all have one label teach nothing and have no AUC. The
  * most common cause is a text of {@code data.label.positive} that no row has.
  */
-record LabelCheck(DataConfig config, DataSource source) {
+record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
   /**
    * The labels of rows, read until both kinds came of each.
    *
@@ -71,6 +71,9 @@ record LabelCheck(DataConfig config, DataSource source) {
       if (seen.rows == 0) {
         throw new DataException(
             "train: got no rows in a pass over the training data, expected some; check the files");
+      }
+      if (ownLoss && label.isPresent() && seen.positives[label.getAsInt()] > 0) {
+        return; // Pairs that belong together are learned beside others, not beside rows labelled 0.
       }
       if (label.isPresent() && !config.positive().isEmpty()) {
         throw new ConfigException(

@@ -20,6 +20,9 @@ import java.util.Set;
 
 /** Finds the best items of files for the users of files. */
 final class Retrieval {
+  /** Rows that are compared at once, so that their results take little memory. */
+  private static final int PIECE = 256;
+
   private final Retriever retriever;
   private final DataConfig config;
   private final Progress progress;
@@ -27,6 +30,16 @@ final class Retrieval {
 
   /** How each item is written. */
   private final List<String> names = new ArrayList<>();
+
+  /** Rows {@code [from, end)} of a batch. */
+  private record Piece(Batch batch, int from, int end) {
+    /** They alone. */
+    Batch rows() {
+      Batch rows = new Batch(batch.schema(), end - from);
+      rows.appendRows(batch, from, end);
+      return rows;
+    }
+  }
 
   /**
    * What a search has found.
@@ -69,10 +82,10 @@ final class Retrieval {
   /** Adds the items of files. */
   void addItems(List<Path> files) {
     KeptTexts texts = new KeptTexts(List.of(retriever.itemColumns().getFirst()));
-    boolean texted = List.of("csv", "parquet").contains(config.format());
+    DataSource source = source(Set.copyOf(retriever.itemColumns()), false).withoutLabels();
+    boolean texted = source.keepsTexts(files);
     long rows = 0;
     long without = 0;
-    DataSource source = source(Set.copyOf(retriever.itemColumns())).withoutLabels();
     try (DataReader items = texted ? source.open(files, texts) : source.open(files)) {
       progress.begin("read items", "rows", 0, items.rowCount().orElse(0));
       for (Optional<Batch> next = items.next(); next.isPresent(); next = items.next()) {
@@ -111,8 +124,10 @@ final class Retrieval {
     }
   }
 
-  private DataSource source(Set<String> columns) {
-    return DataSource.strict(config).forModel(retriever.encoder(), columns).once();
+  /** Rows with labels may have bad records left out, as the configuration says. */
+  private DataSource source(Set<String> columns, boolean labelled) {
+    DataSource all = labelled ? DataSource.of(config) : DataSource.strict(config);
+    return all.forModel(retriever.encoder(), columns).once();
   }
 
   private String id(Batch rows, int row) {
@@ -127,23 +142,27 @@ final class Retrieval {
    */
   Found search(
       List<Path> files, boolean labelled, Optional<KeptTexts> kept, Optional<ScoreWriter> writer) {
-    DataSource all = source(columnsOfUsers(labelled));
+    DataSource all = source(columnsOfUsers(labelled), labelled);
     DataSource source = labelled ? all : all.withoutLabels();
     Found found = new Found(0, 0, 0, 0);
     try (DataReader rows = kept.isPresent() ? source.open(files, kept.get()) : source.open(files)) {
       progress.begin("retrieve", "rows", 0, rows.rowCount().orElse(0));
       for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
         try (Batch batch = next.get()) {
-          TopItems best = best(batch, files, found.rows());
-          if (writer.isPresent()) {
-            write(writer.get(), best, batch.size(), kept, found.rows());
+          for (int from = 0; from < batch.size(); from += PIECE) {
+            Piece piece = new Piece(batch, from, Math.min(batch.size(), from + PIECE));
+            TopItems best = best(piece, files, found.rows());
+            if (writer.isPresent()) {
+              write(writer.get(), best, piece, kept, found.rows());
+            }
+            found = counted(found, piece, best, labelled);
           }
           kept.ifPresent(KeptTexts::clear);
-          found = counted(found, batch, best, labelled);
           progress.update(found.rows(), "");
         }
       }
     }
+    source.noteSkipped(progress);
     if (found.rows() == 0) {
       progress.note("warning: " + Scoring.name(files) + ": got no rows, so nothing was found");
     }
@@ -161,9 +180,9 @@ final class Retrieval {
     return columns;
   }
 
-  private TopItems best(Batch batch, List<Path> files, long before) {
+  private TopItems best(Piece piece, List<Path> files, long before) {
     try {
-      return retriever.top(batch, top);
+      return retriever.top(piece.rows(), top);
     } catch (DataException e) {
       throw new DataException(
           "%s: after row %d: %s".formatted(Scoring.name(files), before, e.getMessage()), e);
@@ -171,15 +190,15 @@ final class Retrieval {
   }
 
   private void write(
-      ScoreWriter writer, TopItems best, int rows, Optional<KeptTexts> kept, long before) {
-    for (int row = 0; row < rows; row++) {
+      ScoreWriter writer, TopItems best, Piece piece, Optional<KeptTexts> kept, long before) {
+    for (int row = 0; row < piece.end() - piece.from(); row++) {
       for (int rank = 0; rank < best.most(); rank++) {
         int at = row * best.most() + rank;
         String place = String.valueOf(rank + 1);
         String item = names.get(best.items()[at]);
         float score = best.scores()[at];
         if (kept.isPresent()) {
-          writer.write(kept.get(), row, List.of(place, item), score);
+          writer.write(kept.get(), piece.from() + row, List.of(place, item), score);
         } else {
           writer.write(List.of(String.valueOf(before + row + 1), place, item), score);
         }
@@ -187,20 +206,21 @@ final class Retrieval {
     }
   }
 
-  private Found counted(Found before, Batch batch, TopItems best, boolean labelled) {
+  private Found counted(Found before, Piece piece, TopItems best, boolean labelled) {
     long positives = before.positives();
     long hits = before.hits();
     long strangers = before.strangers();
-    int labels = batch.schema().labelDim();
-    for (int row = 0; labelled && row < batch.size(); row++) {
-      if (batch.labels()[row * labels] == 1) {
-        int own = retriever.number(batch, row);
+    int rows = piece.end() - piece.from();
+    int labels = piece.batch().schema().labelDim();
+    for (int row = 0; labelled && row < rows; row++) {
+      if (piece.batch().labels()[(piece.from() + row) * labels] == 1) {
+        int own = retriever.number(piece.batch(), piece.from() + row);
         positives++;
         strangers += own < 0 ? 1 : 0;
         hits += own >= 0 && contains(best, row, own) ? 1 : 0;
       }
     }
-    return new Found(before.rows() + batch.size(), positives, hits, strangers);
+    return new Found(before.rows() + rows, positives, hits, strangers);
   }
 
   private static boolean contains(TopItems best, int row, int item) {

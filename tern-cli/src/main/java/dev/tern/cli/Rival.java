@@ -183,15 +183,22 @@ final class Rival implements Scoring.Taker {
     rows += batch.size();
   }
 
-  /** Prints the figures of the second model, and what the first has more or less. */
-  void print(PrintWriter out) {
+  /**
+   * Prints the figures of the second model, and what the first has more or less.
+   *
+   * @param first which has a log loss if its scores are probabilities
+   */
+  void print(PrintWriter out, Predictor first) {
+    boolean probabilities = !first.hasOwnLoss() && !predictor.hasOwnLoss();
     for (int k = 0; k < pairs.size(); k++) {
       String name = pairs.size() > 1 ? tasks.tasks().get(k).label() + " " : "";
       PairedMetrics.Result result = pairs.get(k).result();
       out.println(name + "AUC of the other " + Format.fixed(result.auc().second(), 6));
-      out.println(name + "log loss of the other " + Format.fixed(result.logLoss().second(), 6));
       print(out, name + "AUC", result.auc());
-      print(out, name + "log loss", result.logLoss());
+      if (probabilities) {
+        out.println(name + "log loss of the other " + Format.fixed(result.logLoss().second(), 6));
+        print(out, name + "log loss", result.logLoss());
+      }
     }
   }
 

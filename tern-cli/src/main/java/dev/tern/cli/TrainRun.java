@@ -120,9 +120,9 @@ final class TrainRun {
     if (!resumed || !Checkpoint.existsAt(folder.checkpoints())) {
       requireEvaluations();
     }
-    LabelCheck labels = new LabelCheck(config.data(), DataSource.of(config.data()));
+    LabelCheck labels = new LabelCheck(config.data(), DataSource.of(config.data()), hasOwnLoss());
     labels.evaluation(progress, resumed ? OptionalInt.empty() : stopsEarly());
-    Optional<Optimum> reachable = source.optimum();
+    Optional<Optimum> reachable = hasOwnLoss() ? Optional.empty() : source.optimum();
     boolean stopped;
     List<MetricsLine> lines;
     Optional<MetricsLine> best;
@@ -233,7 +233,7 @@ final class TrainRun {
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
       return Trainer.resume(device, folder.checkpoints(), config.model(), options);
     }
-    new LabelCheck(config.data(), DataSource.of(config.data())).training(progress);
+    new LabelCheck(config.data(), DataSource.of(config.data()), hasOwnLoss()).training(progress);
     try (DataReader training = source.train()) {
       progress.begin("fit encoders", "rows", 0, training.rowCount().orElse(0));
       AtomicLong seen = new AtomicLong();

@@ -212,7 +212,8 @@ final class RetrieveCommandTest {
     assertThat(failure("train", config.toString(), "--set", "model.item_columns=price,item"))
         .contains("got price as the column that names items, expected one of the columns of ids");
     assertThat(failure("train", config.toString(), "--set", "train.monitor=log_loss"))
-        .contains("train.monitor: got log_loss for twotower, whose scores are no probabilities");
+        .contains("train.monitor: got log_loss for twotower, whose scores are no probabilities")
+        .contains("expected auc or gauc");
     assertThat(tern("train", config.toString(), "--set", "train.epochs=1").code()).isZero();
     assertThat(retrieve().err()).contains("got neither --out nor --recall, expected one of them");
     assertThat(retrieve("--out", "x.csv", "--top", "0").err())
@@ -242,6 +243,134 @@ final class RetrieveCommandTest {
                 "--out",
                 folder + "/top.csv"))
         .contains("items.csv", "user");
+  }
+
+  @Test
+  void weightsOfRowsAreReadOrNotAsTheCommandNeeds() throws IOException {
+    List<String> rows = lines("rows.csv");
+    for (int i = 0; i < rows.size(); i++) {
+      rows.set(i, rows.get(i) + (i == 0 ? ",times" : "," + i % 3));
+    }
+    Files.write(folder.resolve("rows.csv"), rows);
+    Result trained =
+        tern("train", config.toString(), "--set", "train.epochs=1", "--set", "data.weight=times");
+    assertThat(trained.code()).as(trained.err()).isZero();
+    String file = folder + "/rows.csv";
+    Result found =
+        tern(
+            "retrieve",
+            folder + "/run",
+            file,
+            "--items",
+            file,
+            "--recall",
+            "--keep",
+            "user,item",
+            "--out",
+            folder + "/top.csv");
+    assertThat(found.code()).as(found.err()).isZero();
+    assertThat(lines("top.csv")).hasSize(1 + 10 * 3000);
+    assertThat(retrieve("--out", folder + "/top.tsv").code()).isZero();
+  }
+
+  @Test
+  void filesOfClicksAloneAreTrainedOnWithoutAWarning() throws IOException {
+    Files.write(
+        folder.resolve("rows.csv"),
+        lines("rows.csv").stream().filter(line -> !line.startsWith("0,")).toList());
+    Result trained =
+        tern(
+            "train",
+            config.toString(),
+            "--set",
+            "train.epochs=2",
+            "--set",
+            "data.label.positive=1");
+    assertThat(trained.code()).as(trained.err()).isZero();
+    assertThat(trained.err()).doesNotContain("nothing to tell apart");
+    Result found = retrieve("--latest", "--out", folder + "/top.csv");
+    assertThat(found.code()).as(found.err()).isZero();
+  }
+
+  @Test
+  void aRunGoesOnWithItsOwnItemColumnsAlone() {
+    assertThat(tern("train", config.toString(), "--set", "train.epochs=1").code()).isZero();
+    String other = "run.dir=" + folder + "/other";
+    String from = folder + "/run";
+    for (String columns : List.of("kind,item,price", "item,kind,city,price")) {
+      assertThat(
+              failure(
+                  "train",
+                  config.toString(),
+                  "--from",
+                  from,
+                  "--set",
+                  other,
+                  "--set",
+                  "model.item_columns=" + columns))
+          .contains("got the columns of items [", "expected [item, kind, price] as in");
+    }
+    Result on =
+        tern("train", config.toString(), "--from", from, "--set", other, "--set", "train.epochs=1");
+    assertThat(on.code()).as(on.err()).isZero();
+    assertThat(on.err() + on.out()).doesNotContain("rates of items");
+    Result hashed =
+        tern(
+            "train",
+            config.toString(),
+            "--from",
+            from,
+            "--set",
+            other,
+            "--set",
+            "train.epochs=1",
+            "--set",
+            "data.sparse.encode=hash",
+            "--overwrite");
+    assertThat(hashed.code()).as(hashed.err()).isZero();
+    assertThat(hashed.err() + hashed.out()).contains("rates of items");
+  }
+
+  @Test
+  void settingsWithoutEffectAreRefused() {
+    for (String key : List.of("weight", "positive_weight", "negative_rate")) {
+      assertThat(
+              failure(
+                  "train",
+                  config.toString(),
+                  "--set",
+                  "data.label.column=label",
+                  "--set",
+                  "data.labels.columns=click",
+                  "--set",
+                  "data.labels." + key + "=0.5"))
+          .contains("data.labels." + key + ": got 0.5 for twotower, where it has no effect");
+    }
+  }
+
+  @Test
+  void aRowOfItemsNamesOneItem() throws IOException {
+    assertThat(
+            tern(
+                    "train",
+                    config.toString(),
+                    "--set",
+                    "train.epochs=1",
+                    "--set",
+                    "data.sparse.separator=|")
+                .code())
+        .isZero();
+    Files.writeString(folder.resolve("two.csv"), "item,kind,price\ni1,k1,2\ni2|i3,k0,1\n");
+    assertThat(
+            failure(
+                "retrieve",
+                folder + "/run",
+                folder + "/users.csv",
+                "--items",
+                folder + "/two.csv",
+                "--out",
+                folder + "/top.csv"))
+        .contains("two.csv", "got 2 values of item in row 1 of a batch, expected one");
   }
 
   private static String failure(String... args) {

@@ -14,6 +14,7 @@ import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.checkpoint.VariablesFile;
 import dev.tern.internal.json.Json;
+import dev.tern.model.Matching;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
@@ -29,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
@@ -219,6 +221,10 @@ public final class Checkpoint {
     List<String> fresh = new ArrayList<>();
     VariablesFile.readSome(chain.last().file(DENSE), network.variables())
         .forEach(variable -> fresh.add(variable.name()));
+    Optional<String> items = network.model().itemSlot().map(slot -> table(grown.schema(), slot));
+    if (items.isPresent() && !grown.keepsIds(encoder, items.get()) && network.forgetItems()) {
+      fresh.add("rates of items");
+    }
     List<EmbeddingTable> tables = network.tables().tables();
     for (EmbeddingTable table : tables) {
       String name = table.config().name();
@@ -246,6 +252,22 @@ public final class Checkpoint {
           "warm start: got the model %s, expected %s as in %s"
               .formatted(now.type(), before.map(Enum::name).orElse("one of its own"), folder()));
     }
+    List<String> items = model().map(ModelConfig::matching).orElse(Matching.DEFAULT).itemColumns();
+    if (factory instanceof ModelConfig now && !sameItems(items, now.matching().itemColumns())) {
+      throw new IllegalArgumentException(
+          "warm start: got the columns of items %s, expected %s as in %s; weights would meet other columns"
+              .formatted(now.matching().itemColumns(), items, folder()));
+    }
+  }
+
+  /** Whether the same columns make an item, and the same one names it. */
+  private static boolean sameItems(List<String> one, List<String> other) {
+    return one.stream().limit(1).toList().equals(other.stream().limit(1).toList())
+        && Set.copyOf(one).equals(Set.copyOf(other));
+  }
+
+  private static String table(Schema schema, String slot) {
+    return schema.slots().get(schema.slotNames().indexOf(slot)).table();
   }
 
   /**

@@ -19,13 +19,17 @@ import java.util.Arrays;
  *
  * <p>Beyond the paper: an item that {@code c} rows of a batch have closes {@code c} gaps of {@code
  * gap / c}, so that rates above 1 are told apart, and the mean is over all gaps until there are
- * {@value #MEMORY}. For example, 3 rows in batch 1 and 2 rows in batch 5 are 5 rows in 5 batches:
- * 1. After that it moves, by 1 / {@value #MEMORY} of the difference for each row.
+ * {@value #MEMORY}. After that it moves, by 1 / {@value #MEMORY} of the difference for each row.
+ * For example, an item with 1 row in batch 1, 2 rows in batch 5 and 1 row in batch 8 has the gaps
+ * 2, 2 and 3: the mean is 7 / 3. Batches before the first row count only until there is a gap, as
+ * an item may be new. A gap counts as {@value #LONGEST} times the mean at most, so that an item
+ * that was away for long is soon known again.
  */
 final class ItemRates {
   private static final int BUCKETS = 1 << 18;
   private static final int HASHES = 2;
   private static final int MEMORY = 50;
+  private static final int LONGEST = 10;
 
   /** Stands for the item of rows without one; an id like any other, but hardly in use. */
   private static final long NO_ITEM = 0x5A17_9C3E_D4B8_6F21L;
@@ -112,8 +116,8 @@ final class ItemRates {
     int count = offsets[row + 1] - at;
     if (count > 1) {
       throw new IllegalArgumentException(
-          "train: got %d values of %s in row %d of a batch, expected one, as they name the row's item; name a column with one value a row first in the item's columns"
-              .formatted(count, name, row));
+          "train: got %d values of %s in row %d of a batch (the first are %d and %d), expected one, as they name the row's item; name a column with one value a row first in the item's columns"
+              .formatted(count, name, row, batch.ids(slot)[at], batch.ids(slot)[at + 1]));
     }
     return count == 0 ? NO_ITEM : batch.ids(slot)[at];
   }
@@ -145,19 +149,29 @@ final class ItemRates {
     long mean = table.memory().address() + 4L * (3L * hash * BUCKETS + bucket);
     long seen = mean + 4L * BUCKETS;
     long gaps = seen + 4L * BUCKETS;
-    float before = Memory.getFloat(gaps);
-    float passed = now - Memory.getFloat(seen);
-    if (before == 0) {
-      passed += AROUND * Memory.getFloat(clock.memory().address() + 4);
-    } else if (passed < 0) {
-      passed += AROUND;
+    float last = Memory.getFloat(seen);
+    Memory.setFloat(seen, now + 1); // 0 is for items that were never seen.
+    if (last == 0) {
+      float since = now + AROUND * Memory.getFloat(clock.memory().address() + 4);
+      Memory.setFloat(mean, since / count);
+      return since / count;
     }
-    float all = Math.min(before + count, MEMORY);
+    float passed = now + 1 - last;
+    float gap = (passed < 0 ? passed + AROUND : passed) / count;
+    float before = Memory.getFloat(mean);
+    float closed = Memory.getFloat(gaps);
+    float all = Math.min(closed + count, MEMORY);
     float share = count >= all ? 1 : count / all;
-    float longer = Memory.getFloat(mean) + share * (passed / count - Memory.getFloat(mean));
-    Memory.setFloat(mean, longer);
-    Memory.setFloat(seen, now);
+    float counted = closed == 0 ? gap : Math.min(gap, LONGEST * before);
+    float after = before + share * (counted - before);
+    Memory.setFloat(mean, after);
     Memory.setFloat(gaps, all);
-    return longer;
+    return after;
+  }
+
+  /** Forgets all batches: for items whose ids mean something else than before. */
+  void clear() {
+    Memory.zero(table.memory().address(), table.memory().byteSize());
+    Memory.zero(clock.memory().address(), clock.memory().byteSize());
   }
 }

@@ -159,6 +159,13 @@ public record ModelConfig(
           "model: got the tasks %s for %s, which gives one logit a row, expected one of them; or take SHAREDBOTTOM, MMOE or ESMM"
               .formatted(towers.tasks().stream().map(Task::label).toList(), type));
     }
+    for (Task task : type.hasOwnLoss() ? towers.tasks() : List.<Task>of()) {
+      if (!task.equals(Task.of(task.label()))) {
+        throw new IllegalArgumentException(
+            "model: got %s for %s, which learns from the labels by a loss of its own, expected a plain task; give Task.of(\"%s\")"
+                .formatted(task, type, task.label()));
+      }
+    }
     hidden.forEach(size -> require(size >= 1, "hidden", size, "1 or more"));
     bottom.forEach(size -> require(size >= 1, "bottom", size, "1 or more"));
     List<Integer> attention = interaction.attention();

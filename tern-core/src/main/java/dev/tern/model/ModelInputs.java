@@ -118,7 +118,7 @@ public final class ModelInputs implements AutoCloseable {
     if (network.itemRates().isEmpty()) {
       return features(pass);
     }
-    Shape shape = rewards.shape();
+    Shape shape = Shape.of(rewards.shape().size(0));
     Variable numbers = Variable.zeros(network.device(), "items.numbers", shape);
     Variable rates = Variable.zeros(network.device(), "items.rates", shape);
     items = Optional.of(new ItemInputs(numbers, rates));

@@ -258,6 +258,17 @@ public final class Network implements AutoCloseable {
     return itemRates;
   }
 
+  /**
+   * Forgets how often items occurred, for a model with an {@link Model#itemSlot}: where its ids
+   * mean something else than before.
+   *
+   * @return whether there was anything to forget
+   */
+  public boolean forgetItems() {
+    itemRates.ifPresent(ItemRates::clear);
+    return itemRates.isPresent();
+  }
+
   /** Memory for what the model reads of {@code batch} rows, without sequences. */
   public ModelInputs newInputs(int batch) {
     return newInputs(batch, sequences.keySet().stream().map(_ -> 0).toList());

@@ -44,6 +44,9 @@ public final class Retriever implements AutoCloseable {
   /** Rows whose vectors are computed, and compared with items, at once. */
   private static final int ROWS = 256;
 
+  /** Results of one call. */
+  private static final int MOST_RESULTS = Integer.MAX_VALUE - 8;
+
   private final Device device;
   private final FeatureEncoder encoder;
   private final Network network;
@@ -70,6 +73,11 @@ public final class Retriever implements AutoCloseable {
     width = model.vectorWidth();
     itemColumns = model.itemColumns();
     slot = encoder.rawSchema().slotNames().indexOf(itemColumns.getFirst());
+    if (slot < 0) {
+      throw new IllegalArgumentException(
+          "retrieve: got items named by %s, which is no column of ids of the rows, %s; train a model whose first item column is one"
+              .formatted(itemColumns.getFirst(), encoder.rawSchema().slotNames()));
+    }
     users = Scorer.ofConstant(network, ROWS, model::users, width);
     items = Scorer.ofConstant(network, ROWS, model::items, width);
     encoded = new Batch(encoder.schema(), ROWS);
@@ -155,7 +163,13 @@ public final class Retriever implements AutoCloseable {
 
   private int add(Batch rows, int row, int vector) {
     int at = rows.offsets(slot)[row];
-    if (at == rows.offsets(slot)[row + 1]) {
+    int ids = rows.offsets(slot)[row + 1] - at;
+    if (ids > 1) {
+      throw new DataException(
+          "retrieve: got %d values of %s in row %d of a batch, expected one, as they name the row's item; mend the row"
+              .formatted(ids, itemColumns.getFirst(), row));
+    }
+    if (ids == 0) {
       return -1;
     }
     int before = numbers.size();
@@ -189,7 +203,12 @@ public final class Retriever implements AutoCloseable {
           "retrieve: got %d items a row, expected 1 or more".formatted(most));
     }
     int found = Math.min(most, size());
-    int all = Math.multiplyExact(rows.size(), found);
+    if ((long) rows.size() * found > MOST_RESULTS) {
+      throw new IllegalArgumentException(
+          "retrieve: got %,d items for each of %,d rows, expected %,d results at most; ask for fewer rows at once"
+              .formatted(found, rows.size(), MOST_RESULTS));
+    }
+    int all = rows.size() * found;
     TopItems result = new TopItems(found, new int[all], new float[all]);
     if (found == 0) {
       return result;

@@ -56,9 +56,10 @@ final class ItemRatesTest {
       for (int i = 0; i < 3; i++) {
         count(device, rates, batch(1, 2));
       }
-      // Five rows in five batches, as the documentation has it; of 9 two in five.
+      // The gaps of 9 and 5 are 4 and twice 2; 7 is new after 5 batches.
       float[] later = count(device, rates, batch(9, 5, 5, 7));
-      assertThat(later).containsExactly(new float[] {0.4f, 1, 1, 0.2f, 0, 1, 1, 2}, within(1e-5f));
+      assertThat(later)
+          .containsExactly(new float[] {0.25f, 0.5f, 0.5f, 0.2f, 0, 1, 1, 2}, within(1e-5f));
     }
   }
 
@@ -77,11 +78,16 @@ final class ItemRatesTest {
           counts.merge(id, 1, Integer::sum);
         }
         for (Map.Entry<Long, Integer> entry : counts.entrySet()) {
-          Plain before = plain.getOrDefault(entry.getKey(), new Plain(0, 0, 0));
-          double all = Math.min(50, before.gaps() + entry.getValue());
-          double share = Math.min(1, entry.getValue() / all);
-          double gap = (step - before.seen()) / (double) entry.getValue();
-          double mean = before.gap() + share * (gap - before.gap());
+          int count = entry.getValue();
+          Plain before = plain.get(entry.getKey());
+          if (before == null) {
+            plain.put(entry.getKey(), new Plain((double) step / count, step, 0));
+            continue;
+          }
+          double all = Math.min(50, before.gaps() + count);
+          double gap = (step - before.seen()) / (double) count;
+          double counted = before.gaps() == 0 ? gap : Math.min(gap, 10 * before.gap());
+          double mean = before.gap() + Math.min(1, count / all) * (counted - before.gap());
           plain.put(entry.getKey(), new Plain(mean, step, all));
         }
         for (int row = 0; row < ids.length; row++) {
@@ -89,6 +95,34 @@ final class ItemRatesTest {
           assertThat((double) got[row]).isCloseTo(expected, within(1e-3 * expected));
         }
       }
+    }
+  }
+
+  @Test
+  void anItemThatIsNewOrWasAwayForLongIsSoonKnown() {
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      for (int i = 0; i < 5000; i++) {
+        count(device, rates, i < 100 ? batch(1, 3) : batch(1));
+      }
+      float first = count(device, rates, batch(1, 2))[1];
+      float second = count(device, rates, batch(1, 2))[1];
+      assertThat(first).isCloseTo(1f / 5001, within(1e-6f));
+      assertThat(second).isCloseTo(1, within(1e-5f));
+      count(device, rates, batch(1, 3));
+      float back = count(device, rates, batch(1, 3))[1];
+      assertThat(back).isBetween(0.8f, 0.9f);
+    }
+  }
+
+  @Test
+  void clearedRatesBeginAnew() {
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      float[] fresh = count(device, rates, batch(1, 2, 1));
+      count(device, rates, batch(2, 2));
+      rates.clear();
+      assertThat(count(device, rates, batch(1, 2, 1))).isEqualTo(fresh);
     }
   }
 
@@ -113,7 +147,7 @@ final class ItemRatesTest {
       assertThat(new float[] {got[3], got[4], got[5]}).containsExactly(0, 1, 0);
       assertThatThrownBy(() -> count(device, rates, twice))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("got 2 values of item in row 0 of a batch, expected one");
+          .hasMessageContaining("got 2 values of item in row 0 of a batch (the first are 4 and 5)");
       Parameters others = new Parameters(device, 1);
       assertThatThrownBy(() -> ItemRates.of(others, SCHEMA, "ad"))
           .isInstanceOf(IllegalArgumentException.class)

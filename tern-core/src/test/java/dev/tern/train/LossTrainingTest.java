@@ -268,11 +268,15 @@ final class LossTrainingTest {
       if (ofValues) {
         assertThat(monitor.index(List.of(price))).isZero();
       } else {
+        boolean grouped = figure == Monitor.Figure.GAUC;
         assertThatThrownBy(() -> monitor.index(List.of(price)))
-            .hasMessageContaining("expected a figure of values: MSE, MAE, R2 or SMAPE");
+            .hasMessageContaining(
+                grouped
+                    ? "expected a task of labels 0 and 1"
+                    : "expected a figure of values: MSE, MAE, R2 or SMAPE");
       }
       boolean ofProbabilities =
-          List.of("AUC", "LOG_LOSS", "NORMALIZED_ENTROPY").contains(figure.name());
+          List.of("AUC", "GAUC", "LOG_LOSS", "NORMALIZED_ENTROPY").contains(figure.name());
       if (!ofProbabilities) {
         assertThatThrownBy(() -> monitor.index(List.of(Task.of("y"))))
             .hasMessageContaining("expected a figure of probabilities");

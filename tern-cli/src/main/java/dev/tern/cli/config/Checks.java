@@ -278,26 +278,27 @@ final class Checks {
               + " name them, the one with the item's id first, as in [item, category]");
     }
     String monitor = s.get(TrainKeys.MONITOR);
-    if (!monitor.equals("auc")) {
+    if (!List.of("auc", "gauc").contains(monitor)) {
       throw new ConfigException(
           s.where(TrainKeys.MONITOR.path())
               + ": train.monitor: got "
               + monitor
-              + " for twotower, whose scores are no probabilities, expected auc; remove it");
+              + " for twotower, whose scores are no probabilities, expected auc or gauc; change"
+              + " it");
     }
     for (Settings.Group group : s.all("data.labels")) {
-      if (group.get(DataKeys.NEGATIVE_RATE) != 1) {
-        throw new ConfigException(
-            group.where(DataKeys.NEGATIVE_RATE)
-                + ": data.labels.negative_rate: got "
-                + group.get(DataKeys.NEGATIVE_RATE)
-                + " for twotower, whose scores are no probabilities, expected none; remove it");
-      }
-      if (!group.get(DataKeys.LOSS).equals("bce")) {
-        throw wrongLoss(
-            group,
-            group.get(DataKeys.LOSS) + " for twotower, which has a loss of its own, expected bce",
-            "remove it");
+      for (Key<Double> key :
+          List.of(DataKeys.NEGATIVE_RATE, DataKeys.POSITIVE_WEIGHT, DataKeys.LABEL_WEIGHT)) {
+        if (group.get(key) != 1) {
+          throw new ConfigException(
+              group.where(key)
+                  + ": "
+                  + key.path()
+                  + ": got "
+                  + group.get(key)
+                  + " for twotower, where it has no effect, expected none; remove it, or weigh rows"
+                  + " with data.weight");
+        }
       }
     }
   }

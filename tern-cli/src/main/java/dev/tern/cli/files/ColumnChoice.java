@@ -119,7 +119,7 @@ public record ColumnChoice(
 
   /** The columns as named; features that are no numbers are ids, whatever their column's name. */
   public Columns libsvm() {
-    Columns named = columns();
+    Columns named = new ColumnChoice(config, model, Set.of(), more).columns();
     boolean ids = named.dense().isEmpty() || !config.sparse().isEmpty();
     boolean fields = config.format().equals("libffm");
     return fields || !named.sparse().isEmpty() || !ids
