@@ -33,6 +33,7 @@ final class ArchitectureTest {
       List.of(
           "predict",
           "train",
+          "metrics",
           "checkpoint",
           "internal.checkpoint",
           "model",

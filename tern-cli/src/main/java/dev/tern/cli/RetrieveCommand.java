@@ -162,10 +162,6 @@ final class RetrieveCommand implements Callable<Integer> {
           "--items: got the standard input for items and for users, expected one of the two; write"
               + " one of them to a file");
     }
-    if (keep.contains("rank")) {
-      throw new ConfigException(
-          "--keep: got rank, which is the name of a column of the result; rename it in the data");
-    }
     if (threads < 0 || threads > 1024) {
       throw new ConfigException("--threads: got " + threads + ", expected 1 to 1024");
     }

@@ -220,6 +220,21 @@ final class RetrieveCommandTest {
         .contains("--top: got 0, expected 1 or more");
     assertThat(retrieve("--recall", "--keep", "user").err()).contains("--keep: got it without");
     assertThat(retrieve("--out", folder + "/users.csv", "--overwrite").code()).isNotZero();
+    String standard = tern("retrieve", folder + "/run", "-", "--items", "-", "--recall").err();
+    assertThat(standard).contains("got the standard input for items and for users");
+    Files.writeString(folder.resolve("ranked.csv"), "user,city,rank\nu1,c1,3\n");
+    assertThat(
+            failure(
+                "retrieve",
+                folder + "/run",
+                folder + "/ranked.csv",
+                "--items",
+                folder + "/items.csv",
+                "--keep",
+                "rank",
+                "--out",
+                folder + "/top.csv"))
+        .contains("got the column rank twice, of the data and of the result");
     assertThat(lines("users.csv")).hasSize(USERS + 1);
     Files.writeString(folder.resolve("empty.csv"), "item,kind,price\n");
     assertThat(

@@ -56,6 +56,13 @@ public final class ScoreWriter implements AutoCloseable {
   }
 
   private static void requireDistinct(List<String> columns, List<String> scores) {
+    for (String column : columns) {
+      if (columns.indexOf(column) != columns.lastIndexOf(column)) {
+        throw new IllegalArgumentException(
+            "scores: got the column %s twice, of the data and of the result; leave it out, or rename it in the data"
+                .formatted(column));
+      }
+    }
     for (String score : scores) {
       if (columns.contains(score)) {
         throw new IllegalArgumentException(
