@@ -28,7 +28,7 @@ public final class TaskMetrics {
    * @param reliability of the rows that count for a task that predicts probabilities; empty of rows
    *     trained on
    * @param groups of the rows that count for a task of labels 0 and 1, where an evaluation has
-   *     {@link TrainOptions#group}
+   *     {@code TrainOptions.group}
    */
   public record Result(
       String task,
