@@ -336,8 +336,7 @@ public record ModelConfig(
           new MatrixFactorization(embedding, Optional.of(hidden), style, schema, parameters);
       case GMF -> new MatrixFactorization(embedding, Optional.empty(), style, schema, parameters);
       case TWOTOWER ->
-          new TwoTower(
-              new TwoTower.Sizes(embedding, hidden, style, matching()), schema, parameters);
+          new TwoTower(new Tower.Sizes(embedding, hidden, style, matching()), schema, parameters);
     };
   }
 }
