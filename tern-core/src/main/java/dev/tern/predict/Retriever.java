@@ -151,14 +151,28 @@ public final class Retriever implements AutoCloseable {
     int[] result = new int[rows.size()];
     for (int from = 0; from < rows.size(); from += ROWS) {
       int to = Math.min(rows.size(), from + ROWS);
-      encoder.apply(rows, from, to, encoded);
-      items.logits(encoded, vectors, 0);
-      requireNumbers("item", from, to);
+      if (hasNew(rows, from, to)) {
+        encoder.apply(rows, from, to, encoded);
+        items.logits(encoded, vectors, 0);
+        requireNumbers("item", from, to);
+      }
       for (int row = from; row < to; row++) {
         result[row] = add(rows, row, (row - from) * width);
       }
     }
     return result;
+  }
+
+  /** Whether vectors are needed: in rows of clicks most items are there already. */
+  private boolean hasNew(Batch rows, int from, int to) {
+    long[] ids = rows.ids(slot);
+    int end = rows.offsets(slot)[to];
+    for (int i = rows.offsets(slot)[from]; i < end; i++) {
+      if (numbers.find(ids[i]) < 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private int add(Batch rows, int row, int vector) {
