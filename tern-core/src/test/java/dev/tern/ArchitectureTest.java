@@ -63,6 +63,7 @@ final class ArchitectureTest {
           "internal.remat.search",
           "internal.remat",
           "internal.json",
+          "internal.cuda.driver",
           "internal.memory",
           "base");
 
