@@ -17,7 +17,7 @@ public final class CudaCompilers {
     return CubinCache.of(uncached(driver));
   }
 
-  private static CudaCompiler uncached(CudaDriver driver) {
+  static CudaCompiler uncached(CudaDriver driver) {
     if (driver.shim().isPresent()) {
       CudaLibraries.Search search = CudaLibraries.findHostCompiler();
       String path = search.found().orElseThrow(() -> missing("g++", search.places()));

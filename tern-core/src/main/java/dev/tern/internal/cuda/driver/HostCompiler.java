@@ -5,7 +5,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -35,6 +34,12 @@ final class HostCompiler implements CudaCompiler {
           "__global__\\s+(?:__launch_bounds__\\s*\\([^)]*\\)\\s*)?void\\s+"
               + "(?:__launch_bounds__\\s*\\([^)]*\\)\\s*)?(\\w+)\\s*\\(");
 
+  /** Shared memory whose size the launch tells: an element type, a name. */
+  private static final Pattern DYNAMIC_SHARED =
+      Pattern.compile(
+          "extern\\s+__shared__\\s+(?:__align__\\s*\\(\\s*\\d+\\s*\\)\\s*)?"
+              + "(\\w[\\w ]*?)\\s+(\\w+)\\s*\\[\\s*\\]\\s*;");
+
   private final String path;
   private final CompilerCommand command;
   private final String shim;
@@ -55,7 +60,8 @@ final class HostCompiler implements CudaCompiler {
   @Override
   public byte[] compile(String text, int architecture) {
     StringBuilder whole = new StringBuilder(shim);
-    whole.append("\n#line 1 \"").append(CompilerCommand.NAME).append("\"\n").append(text);
+    whole.append("\n#line 1 \"").append(CompilerCommand.NAME).append("\"\n");
+    whole.append(DYNAMIC_SHARED.matcher(text).replaceAll("TERN_DYNAMIC_SHARED($1, $2);"));
     whole.append('\n');
     for (String kernel : kernels(text)) {
       whole.append("TERN_ENTRY(").append(kernel).append(")\n");
@@ -67,8 +73,7 @@ final class HostCompiler implements CudaCompiler {
   private static List<String> kernels(String text) {
     String code = COMMENT.matcher(text).replaceAll(" ");
     List<String> names = KERNEL.matcher(code).results().map(m -> m.group(1)).toList();
-    long marks =
-        Pattern.compile("\\b__global__\\b").matcher(code).results().map(MatchResult::start).count();
+    long marks = Pattern.compile("\\b__global__\\b").matcher(code).results().count();
     if (marks != names.size()) {
       throw new CudaCompilerException(
           "g++: got %d times __global__ and %d kernels, expected as many; write each as %s"
