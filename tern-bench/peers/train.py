@@ -56,6 +56,8 @@ Initial values: torch's own for linear layers, normal(0, 0.01) for tables.
 With --in-turn each line on standard input asks for one repeat, which the answer, a JSON object with
 `value`, gives in samples a second; --repeats does not count, and the result comes when the input ends.
 
+With --device cuda all weights, tables and batches lie on the first CUDA device, batches before the clock starts.
+
 With --compile the dense part (everything after the look-up) goes through torch.compile; the look-up
 stays eager, because the compiler does not produce sparse gradients.
 """
@@ -301,7 +303,7 @@ class Bst(nn.Module):
         allowed = None
         if mask is not None:
             lengths = mask.sum(1, keepdim=True)
-            places = self.places[(lengths - torch.arange(longest)).clamp(min=0)]
+            places = self.places[(lengths - torch.arange(longest, device=mask.device)).clamp(min=0)]
             allowed = nn.functional.pad(mask, (0, 1), value=True)[:, None, None, :]
         elements = torch.cat([k, places], 2)
         x = torch.cat([target, self.places[:1].expand(batch, -1)], 1).unsqueeze(1)
@@ -339,8 +341,8 @@ class TwoTower(nn.Module):
 class Rates:
     """The mean gap between rows with an item, in batches, for each row of the tables."""
 
-    def __init__(self, rows):
-        self.gap, self.seen, self.gaps = torch.zeros(rows), torch.zeros(rows), torch.zeros(rows)
+    def __init__(self, rows, device):
+        self.gap, self.seen, self.gaps = (torch.zeros(rows, device=device) for _ in range(3))
         self.now = 0
 
     def log(self, keys):
@@ -374,6 +376,11 @@ def dense_part(model, longest=0):
     return FactorModel(second=model in ("fm", "deepfm"), deep=model in ("wdl", "deepfm"))
 
 
+def on_device(part, device):
+    """A tensor, or the list of one for each slot, on a device."""
+    return [each.to(device) for each in part] if isinstance(part, list) else part.to(device)
+
+
 def optimizers(kind, dense, sparse):
     lr = RATES[kind]
     if kind == "adam":
@@ -387,11 +394,13 @@ def measure(options, model, kind, threads, sizes, batches):
     other, or come when standard input asks for them."""
     torch.set_num_threads(threads)
     torch.manual_seed(options.seed)
-    lookup, net = Lookup(model, sizes, options.tables), dense_part(model, options.longest)
+    lookup = Lookup(model, sizes, options.tables).to(options.device)
+    net = dense_part(model, options.longest).to(options.device)
+    batches = [tuple(part if part is None else on_device(part, options.device) for part in batch) for batch in batches]
     steppers = optimizers(kind, list(net.parameters()), list(lookup.parameters()))
     forward = torch.compile(net) if options.compile else net
     loss_of = nn.functional.binary_cross_entropy_with_logits
-    rates = Rates(sum(sizes)) if model == "twotower" else None
+    rates = Rates(sum(sizes), options.device) if model == "twotower" else None
     losses = []
 
     def run(steps, first):
@@ -457,6 +466,7 @@ def parse():
     parser.add_argument("--lengths", choices=["full", "any"], default="full")
     parser.add_argument("--batches", type=int, default=32, help="distinct batches, used in turn")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--compile", action="store_true", help="torch.compile the dense part")
     parser.add_argument("--in-turn", action="store_true", help="a repeat for each line on standard input")
     parser.add_argument("--json", action="store_true", help="only JSON lines on stdout, no heading")

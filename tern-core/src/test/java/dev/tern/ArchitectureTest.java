@@ -53,6 +53,8 @@ final class ArchitectureTest {
           "tensor",
           "internal.eager",
           "internal.runtime",
+          "internal.cuda.run",
+          "internal.cuda.text",
           "internal.plan",
           "internal.kernel.ops",
           "internal.kernel.matmul",

@@ -62,7 +62,7 @@ public final class Arguments {
   }
 
   /** One of some words. */
-  String choice(String name, String... words) {
+  public String choice(String name, String... words) {
     if (!List.of(words).contains(text(name))) {
       throw new IllegalArgumentException(
           name + ": got " + text(name) + ", expected one of " + List.of(words));

@@ -34,6 +34,8 @@ import java.util.concurrent.TimeUnit;
  * drift, and both must see the same of it. Of its modes, eager and compiled, the faster one counts.
  * A table says where the time of a step goes.
  *
+ * <p>{@code --device cuda} trains on the first CUDA device, and so does the peer.
+ *
  * <p>Steps run inside {@link Trainer#fit} with its reader thread; the clock is the trainer's own,
  * which counts steps and leaves out reports and waits for the reader, whose work shares the
  * processors with the steps. The first steps warm up and do not count: {@code --warmup} of them,
@@ -74,6 +76,7 @@ public final class TrainBench {
     defaults.put("--peer-modes", "eager,compile");
     defaults.put("--longest", "50");
     defaults.put("--lengths", "full");
+    defaults.put("--device", "cpu");
     Arguments arguments = Arguments.parse("train", args, defaults);
     if (!arguments.json()) {
       System.out.println(Machine.line());
@@ -263,7 +266,7 @@ public final class TrainBench {
             .epochs(1)
             .shuffleRows(0)
             .reportEvery(WAKING);
-    try (Device device = Device.cpu(threads, 16L << 30);
+    try (Device device = device();
         Trainer trainer = Trainer.create(device, data.encoder(), model(model), options)) {
       fill(trainer, data.sizes());
       Repeats repeats = new Repeats(trainer, peers);
@@ -272,6 +275,12 @@ public final class TrainBench {
       trainer.fit(reader, Optional.empty(), repeats);
       return repeats;
     }
+  }
+
+  private Device device() {
+    return arguments.choice("--device", "cpu", "cuda").equals("cuda")
+        ? Device.cuda(0, threads, 16L << 30, Long.MAX_VALUE)
+        : Device.cpu(threads, 16L << 30);
   }
 
   /** Allocated so far by the threads that compute, this one and the workers. */

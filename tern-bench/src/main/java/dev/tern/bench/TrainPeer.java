@@ -51,7 +51,8 @@ final class TrainPeer implements AutoCloseable {
             "--rows-total",
             "--seed",
             "--longest",
-            "--lengths")) {
+            "--lengths",
+            "--device")) {
       Collections.addAll(command, option, arguments.text(option));
     }
     if (mode.equals("compile")) {

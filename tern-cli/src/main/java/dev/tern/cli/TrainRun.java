@@ -221,7 +221,7 @@ final class TrainRun {
   }
 
   static Device device(TrainConfig train) {
-    return Device.cpu(train.threads(), train.memory(), train.activationMemory());
+    return train.hardware().open();
   }
 
   private Trainer trainer(Device device, boolean resume) {

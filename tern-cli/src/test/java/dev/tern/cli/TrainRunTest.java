@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -92,6 +93,7 @@ final class TrainRunTest {
   private record Told(
       TrainOptions options,
       ModelConfig model,
+      OptionalInt ordinal,
       int threads,
       long memory,
       long stepMemory,
@@ -99,16 +101,22 @@ final class TrainRunTest {
       TrainConfig.Beginning beginning) {
     static Told of(List<String> settings) {
       Config config = Config.parse(DATA + "model: {type: deepfm}\n", "c.yaml", settings);
-      try (Device device = TrainRun.device(config.train())) {
-        return new Told(
-            TrainRun.options(config, Path.of("checkpoints")),
-            config.model(),
-            device.threads(),
-            device.memoryBudget(),
-            config.train().activationMemory(),
-            config.train().planSeconds(),
-            config.train().beginning());
+      TrainConfig.Hardware hardware = config.train().hardware();
+      if (hardware.ordinal().isEmpty()) {
+        try (Device device = TrainRun.device(config.train())) {
+          assertThat(device.threads()).isEqualTo(hardware.threads());
+          assertThat(device.memoryBudget()).isEqualTo(hardware.memory());
+        }
       }
+      return new Told(
+          TrainRun.options(config, Path.of("checkpoints")),
+          config.model(),
+          hardware.ordinal(),
+          hardware.threads(),
+          hardware.memory(),
+          hardware.activationMemory(),
+          config.train().planSeconds(),
+          config.train().beginning());
     }
   }
 
@@ -405,6 +413,8 @@ final class TrainRunTest {
   private static List<Setting> resources() {
     Path dir = Path.of("runs/dlrm").toAbsolutePath();
     return List.of(
+        setting("train.device", "cuda", t -> t.ordinal, OptionalInt.of(0)),
+        setting("train.device", "cuda:3", t -> t.ordinal, OptionalInt.of(3)),
         setting("train.threads", "0", t -> t.threads, Runtime.getRuntime().availableProcessors()),
         setting("train.threads", "3", t -> t.threads, 3),
         setting("train.memory", "64m", t -> t.memory, 64L << 20),

@@ -8,7 +8,7 @@ import dev.tern.internal.plan.Plan;
 import dev.tern.internal.plan.Step;
 import dev.tern.internal.remat.TraceLogWriter;
 import dev.tern.internal.runtime.Engine;
-import dev.tern.internal.runtime.Execution;
+import dev.tern.internal.runtime.PlanExecution;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -149,7 +149,7 @@ public final class Computation implements AutoCloseable {
 
   /** What each step has cost so far, in the order in which they run. */
   public List<StepTime> times() {
-    Execution execution = bound.execution();
+    PlanExecution execution = bound.execution();
     List<StepTime> times = new ArrayList<>();
     long[] nanos = execution.nanos();
     for (int i = 0; i < nanos.length; i++) {

@@ -38,6 +38,22 @@ public final class Device implements AutoCloseable {
     return new Device(new Engine(threads, memoryBytes, stepBytes));
   }
 
+  /**
+   * A CUDA device of NVIDIA, with what the processor keeps: tables, and the content of variables
+   * while the host reads and writes them. Computations give the bits that {@link #cpu} gives,
+   * except those of a NaN. Sessions are for the processor alone.
+   *
+   * @param ordinal number of the device among those that the process sees, from 0 on
+   * @param threads of the processor, for tables
+   * @param memoryBytes hard limit of parameters and tables in the host's memory
+   * @param stepBytes hard limit, in the device's memory, of the values of each computation
+   * @throws IllegalStateException when NVIDIA's driver or a compiler for it is not found; the
+   *     message names the places looked in
+   */
+  public static Device cuda(int ordinal, int threads, long memoryBytes, long stepBytes) {
+    return new Device(Engine.cuda(ordinal, threads, memoryBytes, stepBytes));
+  }
+
   /** Number of threads that compute. */
   public int threads() {
     return engine.workers().threads();
@@ -76,6 +92,10 @@ public final class Device implements AutoCloseable {
    * @param queued most ops that wait; calls for more ops block
    */
   public Session session(long bytes, Session.Level level, int queued) {
+    if (engine.isAccelerated()) {
+      throw new IllegalStateException(
+          "session: got a CUDA device, expected the processor; make the session of Device.cpu");
+    }
     return new Session(
         new Eager(engine, bytes, queued, level == Session.Level.ERRORS_SYNCHRONOUS), level);
   }

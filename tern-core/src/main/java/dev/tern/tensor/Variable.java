@@ -66,6 +66,7 @@ public final class Variable implements AutoCloseable {
   public synchronized MemorySegment memory() {
     long address = address();
     if (memory == null) {
+      Engine.lend(buffer());
       lent = new LentMemory(device);
       memory = lent.segment(address, (long) shape().elements() * tensor.type().bytes());
     }
@@ -78,6 +79,7 @@ public final class Variable implements AutoCloseable {
       throw new IllegalStateException(
           name + ": got a closed variable, expected an open one; close it after its last user");
     }
+    Engine.beforeRead(buffer());
     return buffer().address();
   }
 
@@ -88,7 +90,7 @@ public final class Variable implements AutoCloseable {
   /** The address; returns when no session needs the old content. */
   long addressToWrite() {
     long address = address();
-    Engine.beforeWrite(buffer());
+    Engine.beforeHostWrite(buffer());
     return address;
   }
 
@@ -133,7 +135,7 @@ public final class Variable implements AutoCloseable {
       lent.close();
     }
     if (!closed && !device.engine().isClosed()) {
-      device.engine().allocator().free(addressToWrite());
+      device.engine().free(buffer());
     }
     closed = true;
   }

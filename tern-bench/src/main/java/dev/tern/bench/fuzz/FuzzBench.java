@@ -3,6 +3,8 @@ package dev.tern.bench.fuzz;
 import dev.tern.base.DType;
 import dev.tern.bench.Arguments;
 import dev.tern.bench.Machine;
+import dev.tern.internal.cuda.driver.CudaDriver;
+import dev.tern.internal.cuda.driver.SimulatedCuda;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
@@ -31,9 +33,9 @@ import java.util.TreeMap;
  * it, 0 for scalar code. {@code --memory OPERATIONS} is about {@link MemoryFuzz}, {@code
  * --allocator OPERATIONS} about {@link AllocatorFuzz}, {@code --readers FILES} about {@link
  * ReaderFuzz}, {@code --conservation SETS} about {@link ConservationFuzz}, {@code --coverage
- * INPUTS} about {@link CoverageFuzz} instead. The digest is over the bits of all results, so runs
- * of the same seeds under different widths can be compared. {@code --seed S --programs 1} repeats
- * one program.
+ * INPUTS} about {@link CoverageFuzz}, {@code --device cuda|simulated} about {@link DeviceFuzz}
+ * instead. The digest is over the bits of all results, so runs of the same seeds under different
+ * widths can be compared. {@code --seed S --programs 1} repeats one program.
  */
 public final class FuzzBench implements AutoCloseable {
   private static final int MOST_THREADS = 3;
@@ -72,6 +74,7 @@ public final class FuzzBench implements AutoCloseable {
     defaults.put("--coverage", "0");
     defaults.put("--corpus", "tern-fuzz-corpus");
     defaults.put("--seed", "1");
+    defaults.put("--device", "");
     Arguments arguments = Arguments.parse("fuzz", args, defaults);
     int operations = arguments.integer("--memory");
     if (operations > 0) {
@@ -98,9 +101,17 @@ public final class FuzzBench implements AutoCloseable {
       CoverageFuzz.run(inputs, arguments.integer("--seed"), Path.of(arguments.text("--corpus")));
       return;
     }
-    Machine.vectorsAtOnce();
     int programs = arguments.positive("--programs");
     long seed = arguments.integer("--seed");
+    if (!arguments.text("--device").isEmpty()) {
+      boolean isSimulated = arguments.choice("--device", "cuda", "simulated").equals("simulated");
+      CudaDriver driver = isSimulated ? SimulatedCuda.driver() : CudaDriver.open();
+      try (DeviceFuzz fuzz = new DeviceFuzz(driver)) {
+        fuzz.run(seed, programs, arguments.json());
+      }
+      return;
+    }
+    Machine.vectorsAtOnce();
     long start = System.nanoTime();
     try (FuzzBench fuzz = new FuzzBench()) {
       for (int i = 0; i < programs; i++) {

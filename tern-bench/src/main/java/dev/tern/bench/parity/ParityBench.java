@@ -4,14 +4,9 @@ import dev.tern.bench.Arguments;
 import dev.tern.bench.Machine;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
-import dev.tern.data.Sequence;
-import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.data.encode.IdEncoding;
-import dev.tern.data.encode.NumberEncoding;
-import dev.tern.data.encode.TextDictionary;
-import dev.tern.data.readers.Readers;
-import dev.tern.model.Matching;
+import dev.tern.internal.cuda.driver.CudaLibraries;
+import dev.tern.internal.cuda.driver.SimulatedCuda;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -24,7 +19,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,15 +31,14 @@ import java.util.stream.Stream;
  * Every model beside the same one in PyTorch: from equal weights, on equal batches, the loss of
  * each step. A difference of more than {@value #MOST} of the loss is an error. Both update all
  * weights by plain gradient descent, so a wrong gradient shows in the losses that follow.
+ *
+ * <p>{@code --device cuda} compares a CUDA device with the processor instead ({@link
+ * DeviceParity}).
  */
 public final class ParityBench {
   private static final double MOST = 1e-5;
   private static final int STEPS = 20;
-  private static final int BATCH = 256;
-  private static final int IDS = 60;
-  private static final int WIDTH = 8;
   private static final float RATE = 0.5f;
-  private static final List<String> NUMBERS = List.of("n1", "n2", "n3");
 
   private final Arguments arguments;
 
@@ -59,6 +52,7 @@ public final class ParityBench {
     defaults.put("--models", "");
     defaults.put("--peer-python", "python3");
     defaults.put("--peers", Machine.peers());
+    defaults.put("--device", "");
     ParityBench bench = new ParityBench(Arguments.parse("parity", args, defaults));
     if (!bench.arguments.json()) {
       System.out.println(Machine.line());
@@ -69,6 +63,14 @@ public final class ParityBench {
             : Arrays.stream(bench.arguments.text("--models").split(","))
                 .map(name -> ModelConfig.Type.valueOf(name.toUpperCase(Locale.ROOT)))
                 .toList();
+    if (!bench.arguments.text("--device").isEmpty()) {
+      String device = bench.arguments.choice("--device", "cuda", "simulated");
+      if (device.equals("simulated")) {
+        System.setProperty(CudaLibraries.PATH_PROPERTY, SimulatedCuda.library().toString());
+      }
+      DeviceParity.run(device, types);
+      return;
+    }
     List<String> apart = new ArrayList<>();
     for (ModelConfig.Type type : types) {
       if (bench.compare(type) > MOST) {
@@ -113,94 +115,28 @@ public final class ParityBench {
     }
   }
 
-  private static ModelConfig model(ModelConfig.Type type) {
-    ModelConfig model = ModelConfig.of(type, WIDTH, 24, 16).withBottom(20).withCrossLayers(2);
-    return switch (type) {
-      case TRANSFORMER -> model.withHeads(2);
-      case DIN -> model.withAttention(16, 8);
-      case BST -> model.withAttention(20, 12).withHeads(3);
-      case TWOTOWER -> model.withMatching(Matching.of("item", "category", "n2"));
-      default -> model;
-    };
-  }
-
-  private static Schema schema(ModelConfig.Type type) {
-    List<String> labels = type.hasTowers() ? List.of("click", "buy") : List.of("click");
-    if (type == ModelConfig.Type.NEUMF || type == ModelConfig.Type.GMF) {
-      List<String> numbers = type == ModelConfig.Type.GMF ? List.of() : NUMBERS;
-      return new Schema(labels, numbers, List.of(Slot.oneHot("user"), Slot.oneHot("item")));
-    }
-    List<Slot> slots =
-        new ArrayList<>(
-            List.of(
-                Slot.oneHot("user"),
-                Slot.oneHot("item"),
-                Slot.oneHot("category"),
-                Slot.ragged("tags")));
-    if (type.readsSequences()) {
-      slots.add(Slot.ragged("items").withTable("item"));
-      slots.add(Slot.ragged("categories").withTable("category"));
-    }
-    return new Schema(labels, NUMBERS, slots);
-  }
-
-  private static FeatureEncoder encoder(Schema schema) {
-    FeatureEncoder plain =
-        FeatureEncoder.fit(
-            Readers.inMemory(schema, List.of()),
-            Collections.nCopies(schema.denseDim(), NumberEncoding.none()),
-            Collections.nCopies(schema.slotCount(), IdEncoding.verbatim()),
-            TextDictionary.none(),
-            read -> {});
-    Sequence seen = Sequence.last("seen", 9);
-    return schema.slotNames().contains("items")
-        ? plain.withSequences(Map.of("items", seen, "categories", seen))
-        : plain;
-  }
-
-  private static Batch batch(Schema schema, SplittableRandom random) {
-    Batch batch = new Batch(schema, BATCH);
-    for (int row = 0; row < BATCH; row++) {
-      boolean click = random.nextInt(3) == 0;
-      for (int label = 0; label < schema.labelDim(); label++) {
-        batch.setLabel(label, click && (label == 0 || random.nextBoolean()) ? 1 : 0);
-      }
-      for (int f = 0; f < schema.denseDim(); f++) {
-        batch.setDense(f, (float) random.nextDouble(-1, 1));
-      }
-      int length = random.nextInt(4) == 0 ? 0 : random.nextInt(10);
-      for (int slot = 0; slot < schema.slotCount(); slot++) {
-        boolean tags = schema.slotNames().get(slot).equals("tags");
-        boolean one = schema.slots().get(slot).hotness() == 1;
-        for (int k = one ? 1 : tags ? random.nextInt(4) : length; k > 0; k--) {
-          batch.addId(slot, random.nextInt(IDS));
-        }
-      }
-      batch.endRow();
-    }
-    return batch;
-  }
-
   private static double[] losses(ModelConfig.Type type, Path folder) {
-    Schema raw = schema(type);
-    FeatureEncoder encoder = encoder(raw);
+    Schema raw = ParityCases.schema(type);
+    FeatureEncoder encoder = ParityCases.encoder(raw);
     SplittableRandom random = new SplittableRandom(7);
     TrainOptions options =
-        TrainOptions.of(Optimizer.sgd(RATE)).batch(BATCH).tables(t -> t.initRange(0.3f));
+        TrainOptions.of(Optimizer.sgd(RATE))
+            .batch(ParityCases.BATCH)
+            .tables(t -> t.initRange(0.3f));
     double[] losses = new double[STEPS];
     try (Device device = Device.cpu(2, 1L << 30);
-        Trainer trainer = Trainer.create(device, encoder, model(type), options)) {
+        Trainer trainer = Trainer.create(device, encoder, ParityCases.model(type), options)) {
       ParityFolder written = new ParityFolder(folder);
       written.parameters(trainer.network());
-      written.tables(trainer.network(), IDS);
-      Batch encoded = new Batch(encoder.schema(), BATCH);
+      written.tables(trainer.network(), ParityCases.IDS);
+      Batch encoded = new Batch(encoder.schema(), ParityCases.BATCH);
       for (int step = 0; step < STEPS; step++) {
-        Batch batch = batch(raw, random);
+        Batch batch = ParityCases.batch(raw, random);
         written.batch(step, batch);
         encoder.apply(batch, encoded);
         losses[step] = trainer.step(encoded).loss();
       }
-      written.write(model(type), encoder.schema(), RATE, STEPS);
+      written.write(ParityCases.model(type), encoder.schema(), RATE, STEPS);
     }
     return losses;
   }

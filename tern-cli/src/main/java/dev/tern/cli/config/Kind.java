@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -117,6 +118,37 @@ sealed interface Kind<T> {
     @Override
     public String expected() {
       return "1 to 16 characters that no number holds, tab, space, or codes as in \\u0001";
+    }
+  }
+
+  /** The processor, or a CUDA device by its number. */
+  record CudaDevice() implements Kind<String> {
+    private static final Pattern NAME = Pattern.compile("cpu|cuda(?::(\\d{1,4}))?");
+
+    /** The device's number; empty for the processor. */
+    static OptionalInt ordinal(String value) {
+      Matcher name = NAME.matcher(value);
+      if (!name.matches() || value.equals("cpu")) {
+        return OptionalInt.empty();
+      }
+      return OptionalInt.of(name.group(1) == null ? 0 : Integer.parseInt(name.group(1)));
+    }
+
+    @Override
+    public Optional<String> read(Raw raw) {
+      return raw instanceof Raw.Scalar scalar && NAME.matcher(scalar.text()).matches()
+          ? Optional.of(scalar.text())
+          : Optional.empty();
+    }
+
+    @Override
+    public String write(String value) {
+      return YamlText.quote(value);
+    }
+
+    @Override
+    public String expected() {
+      return "cpu, cuda or cuda:N, for example cuda:1";
     }
   }
 

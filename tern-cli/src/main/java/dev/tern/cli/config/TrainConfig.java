@@ -3,19 +3,19 @@ package dev.tern.cli.config;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.Optimizer;
+import dev.tern.tensor.Device;
 import dev.tern.train.TrainOptions;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * How the model is trained, and on what.
  *
  * @param options the engine's options, without folders of the run
- * @param threads compute threads, at least 1
- * @param memory hard limit in bytes
- * @param activationMemory hard limit of the values of one step, in bytes, at most {@code memory}
+ * @param hardware what computes
  * @param planSeconds how long to search for what a step that does not fit computes again; 0 for a
  *     search of a second or so
  * @param tableMemory what tables share of it, in bytes; 0 keeps all rows in memory
@@ -24,13 +24,50 @@ import java.util.Optional;
  */
 public record TrainConfig(
     TrainOptions options,
-    int threads,
-    long memory,
-    long activationMemory,
+    Hardware hardware,
     double planSeconds,
     long tableMemory,
     Every checkpointEvery,
     Beginning beginning) {
+  /**
+   * What computes, and in how much memory.
+   *
+   * @param ordinal number of the CUDA device; empty for the processor
+   * @param threads compute threads of the processor, at least 1
+   * @param memory hard limit in bytes
+   * @param activationMemory hard limit of the values of one step, in bytes; on the processor at
+   *     most {@code memory}
+   */
+  public record Hardware(OptionalInt ordinal, int threads, long memory, long activationMemory) {
+    /** Opens the device. */
+    public Device open() {
+      return ordinal.isPresent()
+          ? Device.cuda(ordinal.getAsInt(), threads, memory, activationMemory)
+          : Device.cpu(threads, memory, activationMemory);
+    }
+
+    static Hardware of(Settings s) {
+      int threads = s.get(TrainKeys.THREADS).intValue();
+      long memory = s.get(TrainKeys.MEMORY);
+      long step = s.get(TrainKeys.ACTIVATION_MEMORY);
+      OptionalInt ordinal = Kind.CudaDevice.ordinal(s.get(TrainKeys.DEVICE));
+      // A device has memory of its own for the values of steps.
+      long most = ordinal.isPresent() ? Long.MAX_VALUE : memory;
+      return new Hardware(
+          ordinal,
+          threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
+          memory,
+          step == 0 ? most : Math.min(step, most));
+    }
+
+    @Override
+    public String toString() {
+      return (ordinal.isPresent() ? "cuda:" + ordinal.getAsInt() + ", " : "")
+          + "threads "
+          + threads;
+    }
+  }
+
   /**
    * What a run begins with.
    *
@@ -41,12 +78,9 @@ public record TrainConfig(
   public record Beginning(Optional<Path> from, boolean withState, Map<String, Path> vectors) {}
 
   static TrainConfig of(Settings s) {
-    int threads = s.get(TrainKeys.THREADS).intValue();
     return new TrainConfig(
         TrainKeys.options(s),
-        threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
-        s.get(TrainKeys.MEMORY),
-        activationMemory(s.get(TrainKeys.ACTIVATION_MEMORY), s.get(TrainKeys.MEMORY)),
+        Hardware.of(s),
         s.get(TrainKeys.PLAN_SECONDS),
         s.get(TrainKeys.TABLE_MEMORY),
         s.get(TrainKeys.CHECKPOINT_EVERY),
@@ -56,28 +90,39 @@ public record TrainConfig(
             ModelKeys.vectors(s)));
   }
 
+  /** Compute threads of the processor, at least 1. */
+  public int threads() {
+    return hardware.threads;
+  }
+
+  /** Hard limit in bytes. */
+  public long memory() {
+    return hardware.memory;
+  }
+
+  /** Hard limit of the values of one step, in bytes. */
+  public long activationMemory() {
+    return hardware.activationMemory;
+  }
+
   /** How it is trained in one line. */
   public String summary() {
     Optimizer optimizer = options.optimizer();
     String rule = optimizer.getClass().getSimpleName().toLowerCase(Locale.ROOT);
     return String.format(
         Locale.ROOT,
-        "batch %,d, epochs %d, %s, learning rate %s, seed %d, threads %d",
+        "batch %,d, epochs %d, %s, learning rate %s, seed %d, %s",
         options.batch(),
         options.epochs(),
         rule,
         optimizer.lr(),
         options.seed(),
-        threads);
+        hardware);
   }
 
   /** Whether every id has a row for good in each table. */
   public boolean keepsAllRows() {
     TableOptions tables = options.tables();
     return tables.rows().isAll() && tables.rowsOf().values().stream().allMatch(RowPolicy::isAll);
-  }
-
-  private static long activationMemory(long configured, long memory) {
-    return configured == 0 ? memory : Math.min(configured, memory);
   }
 }

@@ -130,6 +130,14 @@ final class TrainKeys {
           "Rows of a block that is shuffled; 0 keeps the order of the files.");
   static final Key<Long> SEED =
       KEYS.key("train.seed", Kind.COUNT, 1L, "Seed of weights, dropout and shuffling.");
+  static final Key<String> DEVICE =
+      KEYS.key(
+              "train.device",
+              new Kind.CudaDevice(),
+              "cpu",
+              "What computes steps: cpu, or cuda or cuda:N for the first or Nth device of NVIDIA,"
+                  + " to the same bits. Tables stay with the processor.")
+          .mayChange();
   static final Key<Long> THREADS =
       KEYS.key(
               "train.threads",

@@ -81,6 +81,21 @@ public final class Planner {
     return EpilogueFusion.joined(plan);
   }
 
+  /**
+   * A plan for a device with memory of its own: every product and every kernel is a step, as a step
+   * of a device has no rows at hand that another could take.
+   *
+   * @param budget the most bytes of its arena
+   * @throws NoRoomException when a step and what must stay do not fit
+   */
+  public static Plan planForDevice(Program program, long budget, ScheduleFinder finder) {
+    Program lowered = Lowering.lower(program);
+    Plan plan = new Planner(lowered, 1, false).plan(program.leaves(), false);
+    return plan.arenaBytes() <= budget
+        ? plan
+        : new Planner(lowered, 1, false).fit(program.leaves(), budget, finder);
+  }
+
   /** A plan whose one output lies {@link Plan#APART}, outside of the arena. */
   public static Plan planApart(Program program, int threads) {
     Planner planner = new Planner(Lowering.lower(program), threads, true);

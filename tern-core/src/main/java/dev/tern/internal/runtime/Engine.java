@@ -44,6 +44,7 @@ public final class Engine implements AutoCloseable {
   private volatile boolean closed;
   private final PlanCache plans;
   private final PackedConstants constants;
+  private final Optional<Accelerator> accelerator;
 
   /** Open sessions that compute with this engine or read its memory. */
   private final List<PendingReads> readers = new CopyOnWriteArrayList<>();
@@ -61,11 +62,34 @@ public final class Engine implements AutoCloseable {
    * @param stepBudget the most of these bytes for the values of one computation
    */
   public Engine(int threads, long budget, long stepBudget) {
+    this(threads, budget, stepBudget, Optional.empty());
+  }
+
+  private Engine(int threads, long budget, long stepBudget, Optional<Accelerator> accelerator) {
+    this.accelerator = accelerator;
     workers = Workers.of(threads);
     plans = new PlanCache(threads);
     allocator = Allocator.of(budget);
     constants = new PackedConstants(allocator);
     this.stepBudget = stepBudget;
+  }
+
+  /**
+   * Computes on a CUDA device; leaves and what sessions and single values need stay with the
+   * processor.
+   *
+   * @param ordinal number of the device
+   * @param threads that serve what is not computed on the device
+   * @param budget the most bytes of the host's off-heap memory
+   * @param stepBudget the most bytes of the device's memory for the values of one computation
+   */
+  public static Engine cuda(int ordinal, int threads, long budget, long stepBudget) {
+    return new Engine(threads, budget, stepBudget, Optional.of(Accelerator.cuda(ordinal)));
+  }
+
+  /** Whether programs are computed on a device beside the processor. */
+  public boolean isAccelerated() {
+    return accelerator.isPresent();
   }
 
   /** An engine of all cores without a budget, for tensors that are computed without a device. */
@@ -124,7 +148,9 @@ public final class Engine implements AutoCloseable {
   }
 
   private synchronized void compute(Node node, LongConsumer reader) {
-    try (Bound bound = bind(Program.of(List.of(node), List.of()), ScheduleFinder.QUICK)) {
+    Program program = Program.of(List.of(node), List.of());
+    program.leaves().forEach(leaf -> beforeRead(((Op.Leaf) leaf.op()).buffer()));
+    try (Bound bound = bindHere(program, stepBudget, ScheduleFinder.QUICK, Set.of())) {
       bound.run();
       reader.accept(bound.execution().output(0));
     }
@@ -141,19 +167,19 @@ public final class Engine implements AutoCloseable {
 
   /** An execution with memory of its own, given back by {@link #close}. */
   public static final class Bound implements AutoCloseable {
-    private final Execution execution;
+    private final PlanExecution execution;
     private final Program program;
     private final Engine engine;
-    private final long memory;
+    private final Runnable release;
     private final Sizes sizes;
     private final List<Buffer> written;
     private boolean closed;
 
-    Bound(Execution execution, Program program, Engine engine, long memory, Sizes sizes) {
+    Bound(PlanExecution execution, Program program, Engine engine, Runnable release, Sizes sizes) {
       this.execution = execution;
       this.program = program;
       this.engine = engine;
-      this.memory = memory;
+      this.release = release;
       this.sizes = sizes;
       written =
           program.updates().stream()
@@ -166,7 +192,7 @@ public final class Engine implements AutoCloseable {
     }
 
     /** The execution; what it reads is kept alive by this object. */
-    public Execution execution() {
+    public PlanExecution execution() {
       engine.requireOpen("computation");
       if (closed) {
         throw new IllegalStateException(
@@ -176,7 +202,7 @@ public final class Engine implements AutoCloseable {
     }
 
     public void run() {
-      Execution open = execution();
+      PlanExecution open = execution();
       for (int i = 0; i < written.size(); i++) {
         beforeWrite(written.get(i));
       }
@@ -200,7 +226,7 @@ public final class Engine implements AutoCloseable {
     @Override
     public void close() {
       if (!closed && !engine.closed) {
-        engine.allocator.free(memory);
+        release.run();
       }
       closed = true;
     }
@@ -233,6 +259,14 @@ public final class Engine implements AutoCloseable {
 
   private Bound bind(Program program, long limit, ScheduleFinder finder, Set<Buffer> fixed) {
     requireOpen("bind");
+    if (accelerator.isEmpty()) {
+      return bindHere(program, limit, finder, fixed);
+    }
+    AcceleratedExecution execution = accelerator.get().bind(program, limit, finder);
+    return new Bound(execution, program, this, execution::close, execution.sizes());
+  }
+
+  private Bound bindHere(Program program, long limit, ScheduleFinder finder, Set<Buffer> fixed) {
     MatMul.prepare();
     Plan whole = plans.plan(program, Long.MAX_VALUE, Long.MAX_VALUE, ScheduleFinder.QUICK);
     List<Optional<CompiledKernel>> kernels = Execution.kernels(whole);
@@ -257,7 +291,7 @@ public final class Engine implements AutoCloseable {
     Execution.Addresses at = new Execution.Addresses(addresses, memory, memory + scratch, 0);
     Execution execution = new Execution(plan, kernels, workers, at, constants.of(fixed));
     Sizes sizes = new Sizes(bytes, room, whole.arenaBytes() + lanes);
-    return new Bound(execution, program, this, memory, sizes);
+    return new Bound(execution, program, this, () -> allocator.free(memory), sizes);
   }
 
   private Plan fitted(Program program, long limit, long most, ScheduleFinder finder) {
@@ -297,6 +331,35 @@ public final class Engine implements AutoCloseable {
     beforeWrite(leaf, null);
   }
 
+  /** To be called before the host reads a leaf: a device may have the newer content. */
+  public static void beforeRead(Buffer leaf) {
+    if (leaf.owner() instanceof Engine owner && owner.accelerator.isPresent()) {
+      owner.accelerator.get().beforeHostReads(leaf);
+    }
+  }
+
+  /** To be called before the host writes a leaf by itself, not by a computation. */
+  public static void beforeHostWrite(Buffer leaf) {
+    beforeWrite(leaf);
+    if (leaf.owner() instanceof Engine owner && owner.accelerator.isPresent()) {
+      owner.accelerator.get().beforeHostWrites(leaf);
+    }
+  }
+
+  /** To be called before the memory of a leaf is given to someone who may write it at any time. */
+  public static void lend(Buffer leaf) {
+    if (leaf.owner() instanceof Engine owner && owner.accelerator.isPresent()) {
+      owner.accelerator.get().lend(leaf);
+    }
+  }
+
+  /** Frees a leaf of this engine. */
+  public void free(Buffer leaf) {
+    beforeWrite(leaf);
+    accelerator.ifPresent(device -> device.release(leaf));
+    allocator.free(leaf.address());
+  }
+
   /** The same, but {@code writer}, a session that writes the leaf itself, may still read it. */
   public static void beforeWrite(Buffer leaf, @Nullable PendingReads writer) {
     // Each step of training comes here: without readers it allocates nothing, not even an iterator.
@@ -314,6 +377,7 @@ public final class Engine implements AutoCloseable {
   public void close() {
     closed = true;
     readers.forEach(reader -> reader.beforeClose(this));
+    accelerator.ifPresent(Accelerator::close);
     workers.close();
     allocator.close();
   }

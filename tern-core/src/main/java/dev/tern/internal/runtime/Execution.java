@@ -29,7 +29,7 @@ import jdk.jfr.FlightRecorder;
  * A plan bound to addresses. It may run any number of times and allocates nothing then. One thread
  * at a time may run it.
  */
-public final class Execution {
+public final class Execution implements PlanExecution {
   private static final int ROWS_PER_TASK = 64;
   private static final int ELEMENTS_PER_TASK = 16_384;
   private static final int SCATTERED_PER_TASK = 65_536;
@@ -127,6 +127,7 @@ public final class Execution {
   }
 
   /** Computes outputs and stores updates. */
+  @Override
   public void run() {
     // The first use of an event's class starts the recorder.
     boolean isRecorded = FlightRecorder.isInitialized() && StepEvent.isRecorded();
@@ -170,6 +171,7 @@ public final class Execution {
    *
    * @param often whether many runs will follow the first
    */
+  @Override
   public void awaitVectorCode(boolean often) {
     double flops = plan.steps().stream().mapToDouble(Step::flops).sum();
     if (flops <= (often ? WORTH_WAITING : WORTH_WAITING_ONCE)) {
@@ -186,6 +188,7 @@ public final class Execution {
   }
 
   /** Whether vector code of this execution is being made ready, and scalar code serves. */
+  @Override
   public boolean isPending() {
     return isProductPending()
         || kernels.stream().flatMap(Optional::stream).anyMatch(CompiledKernel::isPending);
@@ -198,31 +201,37 @@ public final class Execution {
   }
 
   /** {@link CompiledKernel#state} of a step's kernel; empty for a step without a kernel. */
+  @Override
   public String state(int step) {
     return kernels.get(step).map(CompiledKernel::state).orElse("");
   }
 
+  @Override
   public long runs() {
     return runs;
   }
 
   /** Nanoseconds of each step of the plan, in all runs together. */
+  @Override
   public long[] nanos() {
     return nanos.clone();
   }
 
   /** When each step of the last run began and the last step ended: nanoseconds from its start. */
+  @Override
   public long[] lastRun() {
     long[] result = new long[times.length];
     Arrays.setAll(result, i -> times[i] - times[0]);
     return result;
   }
 
+  @Override
   public Plan plan() {
     return plan;
   }
 
   /** Address of output {@code index}, dense; valid until the next run. */
+  @Override
   public long output(int index) {
     return address(plan.outputs().get(index));
   }

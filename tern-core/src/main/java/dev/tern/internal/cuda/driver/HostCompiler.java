@@ -24,6 +24,7 @@ final class HostCompiler implements CudaCompiler {
           "-fwrapv",
           "-fno-strict-aliasing",
           "-fno-math-errno",
+          "-fno-gnu-unique",
           "-march=native",
           "-shared",
           "-fPIC");

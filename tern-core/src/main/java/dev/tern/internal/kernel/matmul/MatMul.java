@@ -118,6 +118,15 @@ public final class MatMul {
     return !isOfRows && spec.ldc() == spec.n() && SplitProduct.pays(spec.m(), spec.n(), spec.k());
   }
 
+  /**
+   * How many terms of an element are summed before the sum is added to those of others: a piece of
+   * {@link SplitProduct}, or else all terms.
+   */
+  public static int termsOfPiece(ProductSpec spec) {
+    boolean isMatrix = spec.m() > 1 && spec.n() > 1 && (spec.k() > 1 || spec.bcs() != 1);
+    return isMatrix && isSplit(spec) ? SplitProduct.terms(spec.k()) : spec.k();
+  }
+
   /** Whether each product of these sizes, with a dense C, is a {@link BlockedProduct}. */
   static boolean isBlocked(int m, int n, int k) {
     return m > 1 && n > 1 && k > 1 && !SplitProduct.pays(m, n, k);

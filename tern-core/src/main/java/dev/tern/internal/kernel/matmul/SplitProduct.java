@@ -96,7 +96,8 @@ final class SplitProduct {
     return (k + terms - 1) / terms;
   }
 
-  private static int terms(int k) {
+  /** Terms of a piece; the last may have fewer. */
+  static int terms(int k) {
     int wanted = Math.min(MOST_PIECES, (k + TERMS - 1) / TERMS);
     return (k + wanted - 1) / wanted;
   }

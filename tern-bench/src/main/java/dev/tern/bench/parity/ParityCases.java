@@ -1,0 +1,96 @@
+package dev.tern.bench.parity;
+
+import dev.tern.data.Batch;
+import dev.tern.data.Schema;
+import dev.tern.data.Sequence;
+import dev.tern.data.Slot;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
+import dev.tern.data.encode.TextDictionary;
+import dev.tern.data.readers.Readers;
+import dev.tern.model.Matching;
+import dev.tern.model.ModelConfig;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** A small case of every model: its shape, the columns that it reads, and rows of them. */
+final class ParityCases {
+  static final int BATCH = 256;
+  static final int IDS = 60;
+  private static final int WIDTH = 8;
+  private static final List<String> NUMBERS = List.of("n1", "n2", "n3");
+
+  private ParityCases() {}
+
+  static ModelConfig model(ModelConfig.Type type) {
+    ModelConfig model = ModelConfig.of(type, WIDTH, 24, 16).withBottom(20).withCrossLayers(2);
+    return switch (type) {
+      case TRANSFORMER -> model.withHeads(2);
+      case DIN -> model.withAttention(16, 8);
+      case BST -> model.withAttention(20, 12).withHeads(3);
+      case TWOTOWER -> model.withMatching(Matching.of("item", "category", "n2"));
+      default -> model;
+    };
+  }
+
+  static Schema schema(ModelConfig.Type type) {
+    List<String> labels = type.hasTowers() ? List.of("click", "buy") : List.of("click");
+    if (type == ModelConfig.Type.NEUMF || type == ModelConfig.Type.GMF) {
+      List<String> numbers = type == ModelConfig.Type.GMF ? List.of() : NUMBERS;
+      return new Schema(labels, numbers, List.of(Slot.oneHot("user"), Slot.oneHot("item")));
+    }
+    List<Slot> slots =
+        new ArrayList<>(
+            List.of(
+                Slot.oneHot("user"),
+                Slot.oneHot("item"),
+                Slot.oneHot("category"),
+                Slot.ragged("tags")));
+    if (type.readsSequences()) {
+      slots.add(Slot.ragged("items").withTable("item"));
+      slots.add(Slot.ragged("categories").withTable("category"));
+    }
+    return new Schema(labels, NUMBERS, slots);
+  }
+
+  static FeatureEncoder encoder(Schema schema) {
+    FeatureEncoder plain =
+        FeatureEncoder.fit(
+            Readers.inMemory(schema, List.of()),
+            Collections.nCopies(schema.denseDim(), NumberEncoding.none()),
+            Collections.nCopies(schema.slotCount(), IdEncoding.verbatim()),
+            TextDictionary.none(),
+            read -> {});
+    Sequence seen = Sequence.last("seen", 9);
+    return schema.slotNames().contains("items")
+        ? plain.withSequences(Map.of("items", seen, "categories", seen))
+        : plain;
+  }
+
+  static Batch batch(Schema schema, SplittableRandom random) {
+    Batch batch = new Batch(schema, BATCH);
+    for (int row = 0; row < BATCH; row++) {
+      boolean click = random.nextInt(3) == 0;
+      for (int label = 0; label < schema.labelDim(); label++) {
+        batch.setLabel(label, click && (label == 0 || random.nextBoolean()) ? 1 : 0);
+      }
+      for (int f = 0; f < schema.denseDim(); f++) {
+        batch.setDense(f, (float) random.nextDouble(-1, 1));
+      }
+      int length = random.nextInt(4) == 0 ? 0 : random.nextInt(10);
+      for (int slot = 0; slot < schema.slotCount(); slot++) {
+        boolean tags = schema.slotNames().get(slot).equals("tags");
+        boolean one = schema.slots().get(slot).hotness() == 1;
+        for (int k = one ? 1 : tags ? random.nextInt(4) : length; k > 0; k--) {
+          batch.addId(slot, random.nextInt(IDS));
+        }
+      }
+      batch.endRow();
+    }
+    return batch;
+  }
+}

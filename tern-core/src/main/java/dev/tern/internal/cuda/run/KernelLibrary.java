@@ -1,0 +1,64 @@
+package dev.tern.internal.cuda.run;
+
+import dev.tern.internal.cuda.driver.CudaCompiler;
+import dev.tern.internal.cuda.driver.CudaDevice;
+import dev.tern.internal.cuda.text.FixedText;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+
+/** The code on a device: the fixed kernels, and one module for each text of a plan. */
+public final class KernelLibrary implements AutoCloseable {
+  private final CudaDevice device;
+  private final CudaCompiler compiler;
+  private final Module fixed;
+  private final Map<String, Module> modules = new HashMap<>();
+
+  /** A module and the functions of it that were asked for. */
+  private final class Module {
+    private final long handle;
+    private final Map<String, Long> functions = new HashMap<>();
+
+    Module(String text) {
+      handle = device.driver().modules().load(compiler.compile(text, device.architecture()));
+    }
+
+    long function(String name) {
+      return functions.computeIfAbsent(name, n -> device.driver().modules().function(handle, n));
+    }
+  }
+
+  /**
+   * Kernels by name.
+   *
+   * @param fixed those that are the same for all plans
+   * @param written those that were written for a plan
+   */
+  public record Kernels(ToLongFunction<String> fixed, ToLongFunction<String> written) {}
+
+  /** Compiles the fixed kernels, or finds them compiled. */
+  public KernelLibrary(CudaDevice device, CudaCompiler compiler) {
+    this.device = device;
+    this.compiler = compiler;
+    device.use();
+    fixed = new Module(FixedText.library());
+  }
+
+  /** The kernels of a text, of one plan or of several, and the fixed ones. */
+  public synchronized Kernels kernels(String text) {
+    Module own =
+        text.isEmpty()
+            ? fixed
+            : modules.computeIfAbsent(text, t -> new Module(FixedText.scalar() + t));
+    return new Kernels(fixed::function, own::function);
+  }
+
+  /** Takes the code off the device; no kernel of it may be at work. */
+  @Override
+  public synchronized void close() {
+    device.use();
+    device.driver().modules().unload(fixed.handle);
+    modules.values().forEach(module -> device.driver().modules().unload(module.handle));
+    modules.clear();
+  }
+}
