@@ -5,11 +5,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -142,13 +144,15 @@ public final class CubinCache implements CudaCompiler {
   /** One file of the folder. */
   private record Entry(Path file, long bytes, FileTime used) {}
 
+  /** Removes what is too much, and what processes left in the making a day ago. */
   private void prune() throws IOException {
     List<Entry> entries = new ArrayList<>();
-    try (Stream<Path> files = Files.list(folder)) {
-      for (Path file : files.filter(f -> f.toString().endsWith(SUFFIX)).toList()) {
-        if (Files.exists(file)) {
-          entries.add(new Entry(file, Files.size(file), Files.getLastModifiedTime(file)));
-        }
+    FileTime yesterday = FileTime.from(Instant.now().minus(Duration.ofDays(1)));
+    for (Entry entry : entries()) {
+      if (entry.file().toString().endsWith(SUFFIX)) {
+        entries.add(entry);
+      } else if (entry.used().compareTo(yesterday) < 0) {
+        Files.deleteIfExists(entry.file());
       }
     }
     long bytes = entries.stream().mapToLong(Entry::bytes).sum();
@@ -160,6 +164,21 @@ public final class CubinCache implements CudaCompiler {
       Files.deleteIfExists(entry.file());
       bytes -= entry.bytes();
     }
+  }
+
+  private List<Entry> entries() throws IOException {
+    List<Entry> entries = new ArrayList<>();
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.toList()) {
+        try {
+          entries.add(new Entry(file, Files.size(file), Files.getLastModifiedTime(file)));
+        } catch (NoSuchFileException e) {
+          // Another process removed it meanwhile.
+          continue;
+        }
+      }
+    }
+    return entries;
   }
 
   private static MessageDigest sha256() {

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -39,6 +40,7 @@ public final class CudaDriver {
   private final CudaModules modules;
   private final CudaMemory memory;
   private final CudaGraphs graphs;
+  private final List<String> calls;
 
   private CudaDriver(String path, SymbolLookup library) {
     this.path = path;
@@ -61,6 +63,7 @@ public final class CudaDriver {
     memory = new CudaMemory(functions);
     graphs = new CudaGraphs(functions);
     functions.requireAll();
+    calls = functions.names();
     init.check(init.call(0), "the start of " + path);
   }
 
@@ -115,6 +118,11 @@ public final class CudaDriver {
   /** What code for the simulated driver begins with; empty for a real one. */
   Optional<String> shim() {
     return shim;
+  }
+
+  /** The names of all functions that are called. */
+  List<String> calls() {
+    return calls;
   }
 
   /** The newest CUDA that the driver knows, as 1000 x major + 10 x minor. */

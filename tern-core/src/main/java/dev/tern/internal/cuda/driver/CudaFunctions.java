@@ -20,6 +20,7 @@ final class CudaFunctions {
   private final SymbolLookup library;
   private final String path;
   private final List<String> missing = new ArrayList<>();
+  private final List<String> names = new ArrayList<>();
   private final CudaErrors errors;
 
   CudaFunctions(SymbolLookup library, String path) {
@@ -34,12 +35,18 @@ final class CudaFunctions {
    * @param parameters a letter each: B, I, L for 1, 4, 8 bytes; S for a memory segment
    */
   CudaCall of(String name, String parameters) {
+    names.add(name);
     return new CudaCall(name, handle(name, parameters), errors);
   }
 
   /** The first of two names that the library has. */
   CudaCall ofEither(String name, String other, String parameters) {
     return of(library.find(name).isPresent() ? name : other, parameters);
+  }
+
+  /** The functions asked for, in order. */
+  List<String> names() {
+    return List.copyOf(names);
   }
 
   /** Refuses a library that lacked a function asked for. */
