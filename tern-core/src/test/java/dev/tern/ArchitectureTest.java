@@ -65,6 +65,7 @@ final class ArchitectureTest {
           "internal.remat.search",
           "internal.remat",
           "internal.json",
+          "internal.cuda.memory",
           "internal.cuda.driver",
           "internal.memory",
           "base");

@@ -50,7 +50,7 @@ public final class Allocator implements AutoCloseable {
   private final AllocationHistory history = new AllocationHistory();
   private final Magazine.Sink giveBack;
   private final GuardedBlocks guarded = new GuardedBlocks();
-  private final boolean isRehearsal;
+  private final Backing backing;
   private long outOfMemory;
   private boolean closed;
 
@@ -60,7 +60,7 @@ public final class Allocator implements AutoCloseable {
           "memory budget: got " + budget + " bytes, expected at least 0; pass a size such as 2g");
     }
     this.budget = budget;
-    isRehearsal = backing == SystemMemory.NOTHING;
+    this.backing = backing;
     int threads = Integer.highestOneBit(Runtime.getRuntime().availableProcessors());
     magazines = new Magazine[APART * threads];
     rounds = Integer.numberOfTrailingZeros(threads);
@@ -74,6 +74,11 @@ public final class Allocator implements AutoCloseable {
   /** An empty allocator that never holds more than {@code budgetBytes}, in whole pages. */
   public static Allocator of(long budgetBytes) {
     return new Allocator(budgetBytes, SystemMemory.best());
+  }
+
+  /** An empty allocator of other memory than the system's. */
+  public static Allocator of(long budgetBytes, Backing backing) {
+    return new Allocator(budgetBytes, backing);
   }
 
   /** An allocator that places and counts blocks, but has no memory behind their addresses. */
@@ -184,6 +189,7 @@ public final class Allocator implements AutoCloseable {
   public MemorySnapshot snapshot() {
     return still(() ->
         new MemorySnapshot(
+            backing.device(),
             budget,
             count(),
             pool.describe(liveBlocks()),
@@ -286,7 +292,7 @@ public final class Allocator implements AutoCloseable {
   }
 
   private boolean isGuarded() {
-    return Memory.CHECKED && !isRehearsal;
+    return Memory.CHECKED && backing.isReadable();
   }
 
   private void requireOpen(String op) {
@@ -340,6 +346,7 @@ public final class Allocator implements AutoCloseable {
               .collect(Collectors.joining(", ", "; largest holders: ", "")));
     }
     appendLastEvents(text);
+    pool.refusal().ifPresent(refusal -> text.append("; ").append(refusal));
     text.append("; raise the memory budget, or use a smaller batch, model or table");
     return new OutOfBudgetException(text.toString());
   }

@@ -5,12 +5,14 @@ import java.util.List;
 /**
  * All memory of an {@link Allocator} at one moment.
  *
+ * @param device the number of the device that has the memory; -1 for memory of the host
  * @param budget the most bytes that may be held from the system
  * @param segments memory held from the system, by range and address; there is none between them
  * @param events of the history, the oldest first; empty where none was kept
  * @param eventCount how many events there were, those included that the history has lost
  */
 public record MemorySnapshot(
+    int device,
     long budget,
     MemoryStatistics statistics,
     List<Segment> segments,

@@ -3,6 +3,7 @@ package dev.tern.internal.memory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +51,7 @@ final class Pool {
   /** The most live bytes at a moment when memory was missing, as magazines keep nothing then. */
   private long high;
 
+  private Optional<String> refusal = Optional.empty();
   private long lent;
   private long retries;
 
@@ -74,7 +76,7 @@ final class Pool {
     this.history = history;
     long share = Long.highestOneBit(Math.max(1, budget / 64));
     step = Math.clamp(share, SMALLEST_STEP, LARGE);
-    unit = Math.clamp(share, Pages.PAGE, Pages.HUGE_PAGE);
+    unit = Math.clamp(share, backing.unit(), largestUnit());
     most = Pages.whole(budget) / unit * unit;
   }
 
@@ -102,8 +104,8 @@ final class Pool {
       range.free(handle);
       return 0;
     }
-    if (missing > 0) {
-      commit(range, size, missing);
+    if (missing > 0 && !commit(range, size, missing)) {
+      return 0;
     }
     taken.change(size);
     count();
@@ -216,7 +218,7 @@ final class Pool {
     long wanted = bytes;
     long base = backing.reserve(wanted);
     while (base == 0 && wanted / 2 >= least) {
-      wanted = wanted / 2 & -Pages.HUGE_PAGE;
+      wanted = wanted / 2 & -largestUnit();
       base = backing.reserve(wanted);
     }
     if (base == 0) {
@@ -268,7 +270,7 @@ final class Pool {
    * blocks far apart leave such parts. Huge pages are lost where that gives memory back.
    */
   private boolean refine(long size) {
-    long finer = Math.max(Pages.PAGE, Long.highestOneBit(Math.max(1, most / MOST_UNITS)));
+    long finer = Math.max(backing.unit(), Long.highestOneBit(Math.max(1, most / MOST_UNITS)));
     if (taken.current() + size > most || backing.isWhole() || finer >= unit) {
       return false;
     }
@@ -277,16 +279,41 @@ final class Pool {
     return true;
   }
 
-  private void commit(Range range, long size, long missing) {
+  /** Puts memory behind the block just placed; frees it where the backing has none. */
+  private boolean commit(Range range, long size, long missing) {
     long room = Math.min(most, fairShare()) - reserved.current() - missing;
     long ahead = size <= step / 4 ? Math.clamp(step - missing, 0, Math.max(0, room)) : 0;
+    refusal = Optional.empty();
     try {
-      range.commit(handle, ahead);
+      try {
+        range.commit(handle, ahead);
+      } catch (OutOfBudgetException e) {
+        // Others use what the budget allows: memory of free places may be enough.
+        count();
+        retries++;
+        release(Long.MAX_VALUE);
+        range.commit(handle, 0);
+      }
+      return true;
+    } catch (OutOfBudgetException e) {
+      refusal = Optional.of(String.valueOf(e.getMessage()));
+      range.free(handle);
+      count();
+      return false;
     } catch (RuntimeException e) {
       range.free(handle);
       count();
       throw e;
     }
+  }
+
+  /** Why the backing had no memory for the request before; empty where it had. */
+  Optional<String> refusal() {
+    return refusal;
+  }
+
+  private long largestUnit() {
+    return Math.max(Pages.HUGE_PAGE, backing.unit());
   }
 
   /** Bytes that may be held before gaps must lend. */
@@ -296,7 +323,7 @@ final class Pool {
 
   private long addressesFor(long size) {
     long spread = most > LARGEST_RANGE / SPREAD ? LARGEST_RANGE : most * SPREAD;
-    return (Math.max(spread, size) + Pages.HUGE_PAGE - 1) & -Pages.HUGE_PAGE;
+    return (Math.max(spread, size) + largestUnit() - 1) & -largestUnit();
   }
 
   /** The bytes of a new range where all of it is memory; 0 when the budget has no room. */

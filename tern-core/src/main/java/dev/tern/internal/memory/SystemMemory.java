@@ -67,6 +67,11 @@ enum SystemMemory implements Backing {
     public int decommit(long address, long bytes) {
       return 2;
     }
+
+    @Override
+    public boolean isReadable() {
+      return false;
+    }
   };
 
   private static final Map<Long, Arena> ARENA_AT = new ConcurrentHashMap<>();

@@ -6,30 +6,36 @@ import dev.tern.internal.memory.MemorySnapshot;
 import dev.tern.internal.memory.MemorySnapshot.State;
 import dev.tern.internal.memory.MemoryStatistics;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
  * A snapshot of memory in the format of PyTorch's {@code torch.cuda.memory._snapshot()}, for the
- * viewers of that format. Each block has one frame, which names its holder. Blocks are free as soon
- * as they are freed, so what PyTorch calls active is what is allocated.
+ * viewers of that format. Memory of the host is shown as that of device 0. Each block has one
+ * frame, which names its holder. Blocks are free as soon as they are freed, so what PyTorch calls
+ * active is what is allocated.
  */
 final class MemoryJson {
   private MemoryJson() {}
 
   static Json.Obj of(MemorySnapshot snapshot) {
+    int device = Math.max(0, snapshot.device());
     List<Json> segments = new ArrayList<>();
-    snapshot.segments().forEach(segment -> segments.add(segment(segment)));
+    snapshot.segments().forEach(segment -> segments.add(segment(segment, device)));
     List<Json> trace = new ArrayList<>();
     snapshot.events().forEach(event -> add(event, trace));
+    // The place of a trace in the list is the number of its device.
+    List<Json> traces = new ArrayList<>(Collections.nCopies(device, new Json.Arr(List.of())));
+    traces.add(new Json.Arr(trace));
     return Json.object()
         .put("budget", snapshot.budget())
         .put("statistics", statistics(snapshot.statistics()))
         .put("segments", new Json.Arr(segments))
-        .put("device_traces", new Json.Arr(List.of(new Json.Arr(trace))))
+        .put("device_traces", new Json.Arr(traces))
         .put("events", snapshot.eventCount());
   }
 
-  private static Json.Obj segment(MemorySnapshot.Segment segment) {
+  private static Json.Obj segment(MemorySnapshot.Segment segment, int device) {
     List<Json> blocks = new ArrayList<>();
     long live = 0;
     long requested = 0;
@@ -52,7 +58,7 @@ final class MemoryJson {
         .put("allocated_size", live)
         .put("active_size", live)
         .put("requested_size", requested)
-        .put("device", 0L)
+        .put("device", (long) device)
         .put("stream", 0L)
         .put("segment_type", "large")
         .put("is_expandable", true)

@@ -9,6 +9,9 @@ import java.lang.foreign.MemorySegment;
 public final class CudaGraphs {
   private static final int THREAD_LOCAL = 1;
 
+  /** How many recordings the thread has begun and not ended. */
+  private static final ThreadLocal<int[]> RECORDING = ThreadLocal.withInitial(() -> new int[1]);
+
   private final CudaCall begin;
   private final CudaCall end;
   private final CudaCall instantiate;
@@ -34,10 +37,18 @@ public final class CudaGraphs {
   /** Records the work that this thread gives a stream from now on, instead of doing it. */
   public void begin(long stream) {
     begin.check(begin.call(stream, THREAD_LOCAL), "the start of a graph");
+    RECORDING.get()[0]++;
   }
 
-  /** Ends a recording; returns the graph. */
+  /** Whether this thread is recording, so that it may neither ask for memory nor about events. */
+  public static boolean isRecording() {
+    return RECORDING.get()[0] > 0;
+  }
+
+  /** Ends a recording, whether it fails or not; returns the graph. */
   public long end(long stream) {
+    int[] recordings = RECORDING.get();
+    recordings[0] = Math.max(0, recordings[0] - 1);
     return end.answer("the end of a graph", out -> end.call(stream, out));
   }
 
