@@ -17,6 +17,9 @@ import java.util.Set;
 final class AcceleratedExecution implements PlanExecution, AutoCloseable {
   private static final int ALIGNMENT = 256;
 
+  /** In one of so many runs each step is timed, the second run among them; marks cost time. */
+  private static final int EACH_TIMED = 256;
+
   private final Accelerator accelerator;
   private final CudaDevice device;
   private final Plan plan;
@@ -30,8 +33,9 @@ final class AcceleratedExecution implements PlanExecution, AutoCloseable {
   private final long memory;
   private final long pinned;
   private final CudaExecution execution;
+  private final long[] times;
+  private final long[] nanos;
   private long runs;
-  private long last;
 
   /** Binds a plan of a program; what it needs beside leaves comes from the device's memory. */
   AcceleratedExecution(Accelerator accelerator, Program program, Plan plan, long room) {
@@ -62,11 +66,13 @@ final class AcceleratedExecution implements PlanExecution, AutoCloseable {
     }
     long scratch = aligned(plan.arenaBytes());
     bytes = scratch + CudaExecution.scratchBytes(plan);
-    memory = device.driver().memory().allocate(Math.max(ALIGNMENT, bytes));
-    pinned = device.driver().memory().allocatePinned(Math.max(ALIGNMENT, all));
+    memory = accelerator.memory().allocate(bytes, "activations");
+    pinned = accelerator.pinned().allocate(all, "outputs");
     for (int i = 0; i < outputs.length; i++) {
       outputs[i] += pinned;
     }
+    nanos = new long[plan.steps().size()];
+    times = new long[nanos.length + 1];
     PlanText text = PlanText.of(plan);
     execution =
         new CudaExecution(
@@ -88,10 +94,14 @@ final class AcceleratedExecution implements PlanExecution, AutoCloseable {
   @Override
   public void run() {
     synchronized (accelerator) {
-      long start = System.nanoTime();
       device.use();
       copyIn();
-      execution.begin();
+      boolean isTimed = runs % EACH_TIMED == 1;
+      if (isTimed) {
+        execution.beginTimed();
+      } else {
+        execution.begin();
+      }
       long stream = device.computeStream();
       for (int i = 0; i < outputs.length; i++) {
         if (outputBytes[i] > 0) {
@@ -104,13 +114,24 @@ final class AcceleratedExecution implements PlanExecution, AutoCloseable {
         }
       }
       execution.finish();
+      if (isTimed) {
+        take(execution.nanos());
+      }
       for (int i = 0; i < isUpdated.length; i++) {
         if (isUpdated[i] && accelerator.isLent(leaves.get(i))) {
           accelerator.beforeHostReads(leaves.get(i));
         }
       }
       runs++;
-      last = System.nanoTime() - start;
+      for (int i = 0; i < nanos.length; i++) {
+        nanos[i] += times[i + 1] - times[i];
+      }
+    }
+  }
+
+  private void take(long[] measured) {
+    for (int i = 0; i < measured.length; i++) {
+      times[i + 1] = times[i] + measured[i];
     }
   }
 
@@ -142,16 +163,15 @@ final class AcceleratedExecution implements PlanExecution, AutoCloseable {
     return runs;
   }
 
+  /** A run whose steps were not timed counts as the last one that was. */
   @Override
   public long[] nanos() {
-    return new long[plan.steps().size()];
+    return nanos.clone();
   }
 
   @Override
   public long[] lastRun() {
-    long[] times = new long[plan.steps().size() + 1];
-    times[times.length - 1] = last;
-    return times;
+    return times.clone();
   }
 
   @Override
@@ -171,8 +191,8 @@ final class AcceleratedExecution implements PlanExecution, AutoCloseable {
   public void close() {
     synchronized (accelerator) {
       execution.close();
-      device.driver().memory().free(memory);
-      device.driver().memory().freePinned(pinned);
+      accelerator.memory().freeAfter(memory, device.computeStream());
+      accelerator.pinned().freeAfter(pinned, device.computeStream());
       for (int i = 0; i < copies.size(); i++) {
         accelerator.dropCopy(leaves.get(i), copies.get(i));
       }

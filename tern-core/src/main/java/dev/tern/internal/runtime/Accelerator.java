@@ -3,6 +3,7 @@ package dev.tern.internal.runtime;
 import dev.tern.internal.cuda.driver.CudaCompilers;
 import dev.tern.internal.cuda.driver.CudaDevice;
 import dev.tern.internal.cuda.driver.CudaDriver;
+import dev.tern.internal.cuda.memory.CudaBlocks;
 import dev.tern.internal.cuda.run.KernelLibrary;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Buffer;
@@ -27,20 +28,29 @@ import java.util.Set;
 final class Accelerator implements AutoCloseable {
   private final CudaDevice device;
   private final KernelLibrary library;
+  private final CudaBlocks memory;
+  private final CudaBlocks pinned;
   private final Map<Buffer, LeafCopy> copies = new IdentityHashMap<>();
   private final Set<Buffer> lent = new HashSet<>();
 
-  private Accelerator(CudaDevice device, KernelLibrary library) {
+  private Accelerator(CudaDevice device, KernelLibrary library, long pinnedBudget) {
     this.device = device;
     this.library = library;
+    memory = CudaBlocks.onDevice(device, CudaBlocks.defaultBudget(device));
+    pinned = CudaBlocks.pinned(device, pinnedBudget);
   }
 
-  /** Opens CUDA device {@code ordinal}. */
-  static Accelerator cuda(int ordinal) {
+  /**
+   * Opens CUDA device {@code ordinal}.
+   *
+   * @param pinnedBudget the most bytes of the host's memory for leaves and outputs
+   */
+  static Accelerator cuda(int ordinal, long pinnedBudget) {
     CudaDriver driver = CudaDriver.open();
     CudaDevice device = CudaDevice.open(driver, ordinal);
     try {
-      return new Accelerator(device, new KernelLibrary(device, CudaCompilers.of(driver)));
+      return new Accelerator(
+          device, new KernelLibrary(device, CudaCompilers.of(driver)), pinnedBudget);
     } catch (RuntimeException e) {
       device.close();
       throw e;
@@ -55,10 +65,20 @@ final class Accelerator implements AutoCloseable {
     return library;
   }
 
+  /** The device's memory. */
+  CudaBlocks memory() {
+    return memory;
+  }
+
+  /** Memory of the host that the device copies from and to at full speed. */
+  CudaBlocks pinned() {
+    return pinned;
+  }
+
   /** Binds a program within {@code limit} bytes of the device's memory. */
   synchronized AcceleratedExecution bind(Program program, long limit, ScheduleFinder finder) {
     device.use();
-    long room = Math.min(limit, device.driver().memory().bytes().free());
+    long room = Math.min(limit, memory.allocator().budget() - memory.allocator().live());
     try {
       Plan plan = Planner.planForDevice(program, room, finder);
       return new AcceleratedExecution(this, program, plan, room);
@@ -75,8 +95,7 @@ final class Accelerator implements AutoCloseable {
         copies.computeIfAbsent(
             leaf,
             buffer -> {
-              long bytes = Math.max(4, buffer.bytes());
-              long address = device.driver().memory().allocate(bytes);
+              long address = memory.allocate(buffer.bytes(), "copies of variables");
               return new LeafCopy(buffer.address(), address, buffer.bytes());
             });
     copy.users++;
@@ -133,17 +152,18 @@ final class Accelerator implements AutoCloseable {
     lent.remove(leaf);
     LeafCopy copy = copies.remove(leaf);
     if (copy != null) {
-      device.use();
-      device.driver().memory().free(copy.address);
+      memory.freeAfter(copy.address, device.computeStream());
     }
   }
 
   @Override
   public synchronized void close() {
     device.use();
-    copies.values().forEach(copy -> device.driver().memory().free(copy.address));
-    copies.clear();
-    library.close();
-    device.close();
+    try (device;
+        library;
+        memory;
+        pinned) {
+      copies.clear();
+    }
   }
 }

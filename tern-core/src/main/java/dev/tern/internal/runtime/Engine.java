@@ -80,11 +80,12 @@ public final class Engine implements AutoCloseable {
    *
    * @param ordinal number of the device
    * @param threads that serve what is not computed on the device
-   * @param budget the most bytes of the host's off-heap memory
+   * @param budget the most bytes of the host's off-heap memory; leaves, whose memory is pinned, have
+   *     as much again
    * @param stepBudget the most bytes of the device's memory for the values of one computation
    */
   public static Engine cuda(int ordinal, int threads, long budget, long stepBudget) {
-    return new Engine(threads, budget, stepBudget, Optional.of(Accelerator.cuda(ordinal)));
+    return new Engine(threads, budget, stepBudget, Optional.of(Accelerator.cuda(ordinal, budget)));
   }
 
   /** Whether programs are computed on a device beside the processor. */
@@ -113,7 +114,10 @@ public final class Engine implements AutoCloseable {
   /** A resident tensor of undefined content in this engine's memory, for {@code holder}. */
   public Node allocate(Shape shape, DType type, String holder) {
     long bytes = (long) shape.elements() * type.bytes();
-    long address = allocator.allocate(bytes, holder);
+    long address =
+        accelerator.isPresent()
+            ? accelerator.get().pinned().allocate(bytes, holder)
+            : allocator.allocate(bytes, holder);
     return Nodes.leaf(new Buffer(address, bytes, this), shape, type);
   }
 
@@ -356,8 +360,12 @@ public final class Engine implements AutoCloseable {
   /** Frees a leaf of this engine. */
   public void free(Buffer leaf) {
     beforeWrite(leaf);
-    accelerator.ifPresent(device -> device.release(leaf));
-    allocator.free(leaf.address());
+    if (accelerator.isPresent()) {
+      accelerator.get().release(leaf);
+      accelerator.get().pinned().free(leaf.address());
+    } else {
+      allocator.free(leaf.address());
+    }
   }
 
   /** The same, but {@code writer}, a session that writes the leaf itself, may still read it. */

@@ -4,6 +4,7 @@ package dev.tern.internal.cuda.driver;
 public final class CudaStreams {
   private static final int NON_BLOCKING = 1;
   private static final int DISABLE_TIMING = 2;
+  private static final int EXTERNAL = 1;
 
   private final CudaCall create;
   private final CudaCall synchronize;
@@ -12,6 +13,7 @@ public final class CudaStreams {
   private final CudaCall destroy;
   private final CudaCall createEvent;
   private final CudaCall record;
+  private final CudaCall recordWith;
   private final CudaCall queryEvent;
   private final CudaCall synchronizeEvent;
   private final CudaCall elapsed;
@@ -25,6 +27,7 @@ public final class CudaStreams {
     destroy = functions.of("cuStreamDestroy_v2", "L");
     createEvent = functions.of("cuEventCreate", "LI");
     record = functions.of("cuEventRecord", "LL");
+    recordWith = functions.of("cuEventRecordWithFlags", "LLI");
     queryEvent = functions.of("cuEventQuery", "L");
     synchronizeEvent = functions.of("cuEventSynchronize", "L");
     elapsed = functions.ofEither("cuEventElapsedTime_v2", "cuEventElapsedTime", "LLL");
@@ -69,6 +72,11 @@ public final class CudaStreams {
   /** Marks the place behind the work that a stream has now; the event's earlier mark is lost. */
   public void record(long event, long stream) {
     record.check(record.call(event, stream), "a mark in a stream");
+  }
+
+  /** Marks a place in a graph that is being recorded: each of its launches sets the mark anew. */
+  public void recordInGraph(long event, long stream) {
+    recordWith.check(recordWith.call(event, stream, EXTERNAL), "a mark in a graph");
   }
 
   /** Whether the work before an event is done; true for one that was never recorded. */

@@ -25,6 +25,8 @@ public final class CudaExecution implements AutoCloseable {
   private final long[] words;
   private final long pinned;
   private long graph;
+  private long timedGraph;
+  private long[] marks = new long[0];
 
   /**
    * The device addresses that a plan is bound to.
@@ -88,6 +90,29 @@ public final class CudaExecution implements AutoCloseable {
     device.driver().graphs().launch(graph, device.computeStream());
   }
 
+  /** As {@link #begin}, with marks between the steps for {@link #nanos}. */
+  public void beginTimed() {
+    device.use();
+    if (timedGraph == 0) {
+      marks = new long[steps.size() + 1];
+      for (int i = 0; i < marks.length; i++) {
+        marks[i] = device.driver().streams().createEvent(true);
+      }
+      timedGraph = record();
+    }
+    device.driver().graphs().launch(timedGraph, device.computeStream());
+  }
+
+  /** Nanoseconds of each step in the last run that {@link #beginTimed} began and that is over. */
+  public long[] nanos() {
+    device.use();
+    long[] nanos = new long[steps.size()];
+    for (int i = 0; i < nanos.length; i++) {
+      nanos[i] = (long) (1e6 * device.driver().streams().elapsed(marks[i], marks[i + 1]));
+    }
+    return nanos;
+  }
+
   /** Waits for the steps and says what was wrong with their input. */
   public void finish() {
     device.use();
@@ -120,16 +145,25 @@ public final class CudaExecution implements AutoCloseable {
     if (words.length > 0) {
       memory.fill(errors.address(), (byte) -1, 8L * words.length, stream);
     }
-    for (List<Launch> step : steps) {
-      for (Launch launch : step) {
+    for (int i = 0; i < steps.size(); i++) {
+      mark(i);
+      for (Launch launch : steps.get(i)) {
         device
             .driver()
             .modules()
             .launch(launch.kernel(), launch.grid(), launch.parameters(), stream);
       }
     }
+    mark(steps.size());
     if (words.length > 0) {
       memory.copyOut(pinned, errors.address(), 8L * words.length, stream);
+    }
+  }
+
+  /** Marks the place before a step where times are taken. */
+  private void mark(int step) {
+    if (marks.length > 0) {
+      device.driver().streams().recordInGraph(marks[step], device.computeStream());
     }
   }
 
@@ -151,8 +185,13 @@ public final class CudaExecution implements AutoCloseable {
   @Override
   public void close() {
     device.use();
-    if (graph != 0) {
-      device.driver().graphs().destroyInstance(graph);
+    for (long instance : new long[] {graph, timedGraph}) {
+      if (instance != 0) {
+        device.driver().graphs().destroyInstance(instance);
+      }
+    }
+    for (long mark : marks) {
+      device.driver().streams().destroyEvent(mark);
     }
     if (pinned != 0) {
       device.driver().memory().freePinned(pinned);

@@ -173,10 +173,12 @@ final class CudaFailuresTest {
       MemorySegment values = CudaParameters.of(arena, x, 7);
       CudaGrid grid = CudaGrid.of(1, 32);
       modules.launchCooperative(put, grid, values, stream);
+      long mark = owned.own(driver.streams().createEvent(true), driver.streams()::destroyEvent);
       graphs.begin(stream);
       long graph;
       try {
         modules.launch(put, grid, values, stream);
+        driver.streams().recordInGraph(mark, stream);
       } finally {
         graph = owned.own(endOf(graphs, stream), graphs::destroy);
       }
