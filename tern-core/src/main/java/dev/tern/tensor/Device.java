@@ -45,8 +45,8 @@ public final class Device implements AutoCloseable {
    *
    * @param ordinal number of the device among those that the process sees, from 0 on
    * @param threads of the processor, for tables
-   * @param memoryBytes hard limit of tables in the host's memory; variables, in pinned memory of the
-   *     host, have as much again
+   * @param memoryBytes hard limit of tables in the host's memory; variables, in pinned memory of
+   *     the host, have as much again
    * @param stepBytes hard limit, in the device's memory, of the values of each computation
    * @throws IllegalStateException when NVIDIA's driver or a compiler for it is not found; the
    *     message names the places looked in

@@ -8,6 +8,7 @@ import dev.tern.internal.cuda.driver.CudaDriver;
 import dev.tern.internal.cuda.driver.SimulatedCuda;
 import dev.tern.internal.cuda.run.CudaProgram;
 import dev.tern.internal.cuda.run.KernelLibrary;
+import dev.tern.internal.cuda.text.FixedText;
 import dev.tern.internal.cuda.text.PlanText;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
@@ -23,6 +24,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * {@code bench fuzz --device cuda|simulated}: random programs on a CUDA device and on the CPU, to
@@ -44,6 +46,9 @@ final class DeviceFuzz implements AutoCloseable {
   private long launches;
   private long steps;
   private int differing;
+  private final Optional<TextCheck> check = TextCheck.find();
+  private List<Integer> architectures = List.of();
+  private int faultsOfText;
 
   DeviceFuzz(CudaDriver driver) {
     device = CudaDevice.open(driver, 0);
@@ -84,10 +89,26 @@ final class DeviceFuzz implements AutoCloseable {
         elements,
         differing,
         seconds);
+    if (!architectures.isEmpty()) {
+      System.out.printf(
+          Locale.ROOT,
+          "texts    by nvcc for %s: %d faults (errors, spills, arithmetic that is not exact)%n",
+          architectures,
+          faultsOfText);
+    }
+    if (faultsOfText > 0) {
+      throw new IllegalStateException(
+          "fuzz: got " + faultsOfText + " faults of texts, expected none");
+    }
     if (differing > 0) {
       throw new IllegalStateException(
           "fuzz: got other bits on the device in " + differing + " programs, expected none");
     }
+  }
+
+  /** Faults of texts so far. */
+  int faultsOfText() {
+    return faultsOfText;
   }
 
   /** Programs so far whose bits differ. */
@@ -105,6 +126,7 @@ final class DeviceFuzz implements AutoCloseable {
       text.append(written.text());
       cases.add(new Case(first + i, program, plan, written));
     }
+    checkText(text.toString());
     KernelLibrary.Kernels kernels = library.kernels(text.toString());
     for (Case each : cases) {
       String wrong = compare(each, kernels);
@@ -112,6 +134,31 @@ final class DeviceFuzz implements AutoCloseable {
         System.err.printf(Locale.ROOT, "fuzz: --seed %d --programs 1: %s%n", each.seed, wrong);
       }
     }
+  }
+
+  /** Has NVIDIA's compiler look at the text for each of {@code architectures}. */
+  private void checkText(String text) {
+    for (int architecture : architectures) {
+      List<String> faults = check.orElseThrow().faults(FixedText.scalar() + text, architecture);
+      faults.stream().limit(SHOWN).forEach(System.err::println);
+      faultsOfText += faults.size();
+    }
+  }
+
+  /**
+   * Has NVIDIA's compiler look at each text from here on, the fixed kernels first.
+   *
+   * @param targets architectures such as 90
+   */
+  void checkTexts(List<Integer> targets) {
+    if (check.isEmpty()) {
+      throw new IllegalStateException(
+          "fuzz: got --architectures without nvcc, expected it on the path or in /usr/local/cuda");
+    }
+    for (int architecture : targets) {
+      faultsOfText += check.get().faults(FixedText.library(), architecture).size();
+    }
+    architectures = targets;
   }
 
   private String compare(Case each, KernelLibrary.Kernels kernels) {

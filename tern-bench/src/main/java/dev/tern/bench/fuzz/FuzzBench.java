@@ -75,6 +75,7 @@ public final class FuzzBench implements AutoCloseable {
     defaults.put("--corpus", "tern-fuzz-corpus");
     defaults.put("--seed", "1");
     defaults.put("--device", "");
+    defaults.put("--architectures", "");
     Arguments arguments = Arguments.parse("fuzz", args, defaults);
     int operations = arguments.integer("--memory");
     if (operations > 0) {
@@ -107,6 +108,10 @@ public final class FuzzBench implements AutoCloseable {
       boolean isSimulated = arguments.choice("--device", "cuda", "simulated").equals("simulated");
       CudaDriver driver = isSimulated ? SimulatedCuda.driver() : CudaDriver.open();
       try (DeviceFuzz fuzz = new DeviceFuzz(driver)) {
+        if (!arguments.text("--architectures").isEmpty()) {
+          fuzz.checkTexts(
+              arguments.list("--architectures").stream().map(Integer::parseInt).toList());
+        }
         fuzz.run(seed, programs, arguments.json());
       }
       return;

@@ -80,8 +80,8 @@ public final class Engine implements AutoCloseable {
    *
    * @param ordinal number of the device
    * @param threads that serve what is not computed on the device
-   * @param budget the most bytes of the host's off-heap memory; leaves, whose memory is pinned, have
-   *     as much again
+   * @param budget the most bytes of the host's off-heap memory; leaves, whose memory is pinned,
+   *     have as much again
    * @param stepBudget the most bytes of the device's memory for the values of one computation
    */
   public static Engine cuda(int ordinal, int threads, long budget, long stepBudget) {

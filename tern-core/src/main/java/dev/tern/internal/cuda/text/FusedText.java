@@ -134,7 +134,7 @@ final class FusedText {
     for (int store : stores) {
       openStore(store, lanes, isPerChunk, loop);
     }
-    loop.openInOrder(lines);
+    loop.openInOrder(lines, lanes);
     if (lanes) {
       new RowText(spec, loops, values, loop, lines).print(stores);
     } else {

@@ -6,6 +6,9 @@ import java.util.SortedSet;
 
 /** The loops of a kernel: indices {@code x0, x1, ...}, of which some are those of the thread. */
 final class LoopText {
+  /** So many loads are in flight at once; sums take their terms in order all the same. */
+  private static final String UNROLLED = "#pragma unroll 8";
+
   private final Step.Loops loops;
   private final SortedSet<Integer> apart;
   private final SortedSet<Integer> inOrder;
@@ -80,8 +83,12 @@ final class LoopText {
     }
   }
 
-  void openInOrder(Lines lines) {
+  /** The loops in order; the innermost is unrolled unless it holds a row. */
+  void openInOrder(Lines lines, boolean holdsRow) {
     for (int axis : inOrder) {
+      if (axis == inOrder.getLast() && !holdsRow) {
+        lines.add(UNROLLED);
+      }
       String from = axis == 0 ? "from" : "0";
       String to = axis == 0 ? "to" : size(axis);
       lines.open("for (u32 x%d = %s; x%d < %s; x%d++)", axis, from, axis, to, axis);
@@ -92,8 +99,15 @@ final class LoopText {
     inOrder.forEach(axis -> lines.close());
   }
 
-  /** The loop over a row by 16 threads; all rows begin at lane 0, and so do chunks of one. */
-  void openRow(Lines lines) {
+  /**
+   * The loop over a row by 16 threads; all rows begin at lane 0, and so do chunks of one.
+   *
+   * @param stores whether it stores: loads then wait for earlier stores
+   */
+  void openRow(Lines lines, boolean stores) {
+    if (!stores) {
+      lines.add(UNROLLED);
+    }
     if (isOneRow) {
       lines.open("for (u32 j = from + lane; j < to; j += 16)");
     } else {

@@ -81,7 +81,7 @@ final class RowText {
   private void overRow(List<Integer> reductions, List<Integer> stores) {
     List<Integer> wanted = new ArrayList<>(reductions.stream().map(values::reduced).toList());
     stores.forEach(store -> wanted.add(spec.stores().get(store).value()));
-    loop.openRow(lines);
+    loop.openRow(lines, stores.stream().anyMatch(s -> !spec.stores().get(s).reducesLanes()));
     for (int value : values.closure(wanted, values.rows())) {
       if (values.isLoad(value)) {
         lines.add("const float v%d = i%d[%s];", value, value, loop.at(value, "j"));

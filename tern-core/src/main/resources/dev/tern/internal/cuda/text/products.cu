@@ -130,6 +130,7 @@ extern "C" __global__ void __launch_bounds__(256) product_small(
     const float* x = a + product * a_step + row * a_row;
     const float* y = b + product * b_step + column * b_column;
     float sum = 0.0f;
+#pragma unroll 8
     for (int p = 0; p < k; p++) sum = t_fma(x[p * a_column], y[p * b_row], sum);
     c[product * c_step + row * ldc + column] = sum;
   }
@@ -148,6 +149,7 @@ extern "C" __global__ void __launch_bounds__(256) row_dots(
     const float* row = rows + product * step + i * row_step;
     const float* factors = x + product * x_batch;
     float sum = 0.0f;
+#pragma unroll 8
     for (int p = lane; p < whole; p += 16) sum = t_fma(row[p], factors[p * x_step], sum);
     sum = lanes_total(sum);
     for (int p = whole; p < k; p++) sum = t_fma(row[p], factors[p * x_step], sum);
@@ -160,6 +162,7 @@ extern "C" __global__ void __launch_bounds__(256) combine(
     const float* parts, i64 step, int count, float* out, u32 n, int from_zero, int largest) {
   EACH(i, n) {
     float result = from_zero ? 0.0f : parts[i];
+#pragma unroll 8
     for (int p = from_zero ? 0 : 1; p < count; p++) {
       const float part = parts[p * step + i];
       result = largest ? t_max(result, part) : result + part;

@@ -171,6 +171,7 @@ extern "C" __global__ void __launch_bounds__(256) scatter_add(
     const u32 column = e % width;
     const u32 to = starts[row + 1];
     float sum = 0.0f;
+#pragma unroll 4
     for (u32 i = starts[row]; i < to; i++) sum = sum + values[(u64)positions[i] * width + column];
     out[e] = sum;
   }
@@ -203,6 +204,7 @@ extern "C" __global__ void __launch_bounds__(256) segments(
       }
       const int to = min(end, row + 64);
       float part = 0.0f;
+#pragma unroll 8
       for (; row < to; row++) part = part + values[(i64)row * width + column];
       result = result + part;
     }
