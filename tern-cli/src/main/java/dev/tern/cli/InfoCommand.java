@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import com.sun.management.OperatingSystemMXBean;
 import dev.tern.model.ModelConfig;
+import dev.tern.tensor.CudaDevices;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.util.Optional;
@@ -67,7 +68,26 @@ final class InfoCommand implements Callable<Integer> {
       line(out, "memory", gibibytes(system.getTotalMemorySize()));
     }
     line(out, "java heap", "at most " + gibibytes(runtime.maxMemory()));
+    printCuda(out, CudaDevices.find());
     return 0;
+  }
+
+  private static void printCuda(PrintWriter out, CudaDevices cuda) {
+    cuda.driver().ifPresent(driver -> line(out, "cuda", driver));
+    for (int i = 0; i < cuda.devices().size(); i++) {
+      CudaDevices.Found device = cuda.devices().get(i);
+      line(
+          out,
+          "cuda:" + i,
+          "%s, compute capability %s, %d multiprocessors, %s"
+              .formatted(
+                  device.name(),
+                  device.capability(),
+                  device.multiprocessors(),
+                  gibibytes(device.memoryBytes())));
+    }
+    cuda.compiler().ifPresent(compiler -> line(out, "compiler", compiler));
+    cuda.missing().ifPresent(missing -> line(out, "no cuda", missing));
   }
 
   private static void line(PrintWriter out, String name, Object value) {

@@ -88,6 +88,12 @@ final class MainTest {
   }
 
   @Test
+  void infoSaysWhichCudaDevicesThereAreOrWhatIsMissing() {
+    assertThat(tern("info").out())
+        .containsPattern("\\ncuda:0 .* compute capability |\\nno cuda +device: got .*, expected ");
+  }
+
+  @Test
   void benchOutsideASourceTreeSaysWhereToRunIt() {
     Result result = tern("bench", "train", "--json", "--models", "deepfm");
     assertThat(result.code()).isEqualTo(2);

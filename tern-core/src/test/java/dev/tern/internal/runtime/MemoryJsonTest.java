@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.Allocator;
+import dev.tern.internal.memory.MemorySnapshot;
 import dev.tern.internal.memory.OutOfBudgetException;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,6 +51,28 @@ final class MemoryJsonTest {
       Json.Obj allocated = (Json.Obj) ((Json.Obj) json.get("statistics")).get("allocated_bytes");
       assertThat(allocated.integer("current")).isEqualTo(100_032);
       assertThat(allocated.integer("peak")).isEqualTo(100_032 + 50_048);
+    }
+  }
+
+  @Test
+  void memoryOfADeviceIsShownAsThatOfItsNumber() {
+    try (Allocator allocator = Allocator.of(BUDGET)) {
+      allocator.allocate(100, "weights");
+      MemorySnapshot host = allocator.snapshot();
+      MemorySnapshot second =
+          new MemorySnapshot(
+              1,
+              host.budget(),
+              host.statistics(),
+              host.segments(),
+              host.events(),
+              host.eventCount());
+      Json.Obj json = Json.parseObject(MemoryJson.of(second).toString(), "memory.json");
+      assertThat(objects(json.array("segments")).get(0).integer("device")).isEqualTo(1);
+      assertThat(json.array("device_traces")).hasSize(2);
+      Json.Obj plain = Json.parseObject(MemoryJson.of(host).toString(), "memory.json");
+      assertThat(objects(plain.array("segments")).get(0).integer("device")).isZero();
+      assertThat(plain.array("device_traces")).hasSize(1);
     }
   }
 

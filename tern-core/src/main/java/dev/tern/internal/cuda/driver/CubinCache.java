@@ -80,6 +80,11 @@ public final class CubinCache implements CudaCompiler {
   }
 
   @Override
+  public String name() {
+    return compiler.name();
+  }
+
+  @Override
   public String identity() {
     return compiler.identity();
   }

@@ -12,6 +12,9 @@ public interface CudaCompiler {
    */
   byte[] compile(String text, int architecture);
 
+  /** Its name and version, for users. */
+  String name();
+
   /** Its name, version and options: whatever could change the code that it makes. */
   String identity();
 

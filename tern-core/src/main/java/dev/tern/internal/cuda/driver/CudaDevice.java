@@ -9,11 +9,8 @@ import java.util.List;
  * <p>Contexts belong to threads: a thread calls {@link #use} before its first call for the device.
  */
 public final class CudaDevice implements AutoCloseable {
-  private static final int MULTIPROCESSORS = 16;
   private static final int L2_BYTES = 38;
   private static final int THREADS_EACH = 39;
-  private static final int CAPABILITY_MAJOR = 75;
-  private static final int CAPABILITY_MINOR = 76;
   private static final int MANAGED_AT_ONCE = 89;
   private static final int SHARED_BYTES = 97;
   private static final int VIRTUAL_MEMORY = 102;
@@ -54,7 +51,7 @@ public final class CudaDevice implements AutoCloseable {
       boolean sharesManaged) {
     static Limits of(CudaDriver driver, int device) {
       return new Limits(
-          driver.attribute(device, MULTIPROCESSORS),
+          driver.multiprocessors(device),
           driver.attribute(device, THREADS_EACH),
           driver.attribute(device, SHARED_BYTES),
           driver.attribute(device, L2_BYTES),
@@ -69,7 +66,7 @@ public final class CudaDevice implements AutoCloseable {
     this.ordinal = ordinal;
     handle = driver.device(ordinal);
     name = driver.name(handle);
-    architecture = architecture(driver, handle);
+    architecture = driver.architecture(handle);
     limits = Limits.of(driver, handle);
     context = driver.retain(handle);
   }
@@ -101,12 +98,6 @@ public final class CudaDevice implements AutoCloseable {
       }
       throw e;
     }
-  }
-
-  /** The architecture of a device: 10 x major + minor of its compute capability. */
-  static int architecture(CudaDriver driver, int handle) {
-    return 10 * driver.attribute(handle, CAPABILITY_MAJOR)
-        + driver.attribute(handle, CAPABILITY_MINOR);
   }
 
   /** Makes this device's context the current one of the calling thread. */

@@ -20,6 +20,9 @@ import java.util.Optional;
  * or {@link CudaDevice#use}). Thread-safe as the driver is.
  */
 public final class CudaDriver {
+  private static final int MULTIPROCESSORS = 16;
+  private static final int CAPABILITY_MAJOR = 75;
+  private static final int CAPABILITY_MINOR = 76;
   private static final long NAME_BYTES = 256;
   private static final long LONGEST_TEXT = 1 << 20;
 
@@ -168,6 +171,17 @@ public final class CudaDriver {
             "attribute %d of a device", which, out -> attribute.call(out, which, device));
   }
 
+  /** The architecture of a device: 10 x major + minor of its compute capability. */
+  public int architecture(int device) {
+    return 10 * attribute(device, CAPABILITY_MAJOR) + attribute(device, CAPABILITY_MINOR);
+  }
+
+  /** How many multiprocessors a device has. */
+  public int multiprocessors(int device) {
+    return attribute(device, MULTIPROCESSORS);
+  }
+
+  /** Bytes of all memory of a device, in use or not. */
   public long totalBytes(int device) {
     return totalBytes.answer(
         "the memory of device %d", device, out -> totalBytes.call(out, device));

@@ -44,6 +44,7 @@ final class HostCompiler implements CudaCompiler {
   private final String path;
   private final CompilerCommand command;
   private final String shim;
+  private final String name;
   private final String identity;
 
   /**
@@ -53,9 +54,9 @@ final class HostCompiler implements CudaCompiler {
     this.path = path;
     this.shim = shim;
     command = new CompilerCommand(path);
-    String version = command.version().lines().findFirst().orElse("");
+    name = command.version().lines().findFirst().orElse("g++");
     // A file of a cache that several machines share must not meet a processor with less.
-    identity = "%s %s %s %s".formatted(version, OPTIONS, processor(), shim);
+    identity = "%s %s %s %s".formatted(name, OPTIONS, processor(), shim);
   }
 
   @Override
@@ -96,6 +97,11 @@ final class HostCompiler implements CudaCompiler {
     } catch (IOException e) {
       throw new UncheckedIOException(file + ": got an error while read", e);
     }
+  }
+
+  @Override
+  public String name() {
+    return name;
   }
 
   @Override

@@ -11,13 +11,13 @@ final class NvccCompiler implements CudaCompiler {
 
   private final String path;
   private final CompilerCommand command;
-  private final String identity;
+  private final String name;
 
   NvccCompiler(String path) {
     this.path = path;
     command = new CompilerCommand(path);
-    List<String> version = command.version().lines().toList();
-    identity = "nvcc %s %s".formatted(version.getLast(), OPTIONS);
+    // Its last line is the build, such as "Build cuda_13.0.r13.0/compiler.36424714_0".
+    name = "nvcc " + command.version().lines().toList().getLast().replace("Build ", "");
   }
 
   @Override
@@ -28,8 +28,13 @@ final class NvccCompiler implements CudaCompiler {
   }
 
   @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
   public String identity() {
-    return identity;
+    return name + " " + OPTIONS;
   }
 
   @Override

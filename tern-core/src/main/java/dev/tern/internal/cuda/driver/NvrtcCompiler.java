@@ -28,7 +28,7 @@ final class NvrtcCompiler implements CudaCompiler {
 
   private final String path;
   private final List<String> options = new ArrayList<>(OPTIONS);
-  private final String identity;
+  private final String name;
   private final MethodHandle create;
   private final MethodHandle compile;
   private final MethodHandle logSize;
@@ -68,7 +68,7 @@ final class NvrtcCompiler implements CudaCompiler {
     if (version >= 1204) {
       options.add("--minimal");
     }
-    identity = "nvrtc %d.%d %s".formatted(version / 100, version % 100, options);
+    name = "nvrtc %d.%d".formatted(version / 100, version % 100);
   }
 
   private MethodHandle function(SymbolLookup library, String name, MemoryLayout... parameters) {
@@ -154,8 +154,13 @@ final class NvrtcCompiler implements CudaCompiler {
   }
 
   @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
   public String identity() {
-    return identity;
+    return name + " " + options;
   }
 
   @Override

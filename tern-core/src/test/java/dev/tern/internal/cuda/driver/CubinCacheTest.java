@@ -43,6 +43,11 @@ final class CubinCacheTest {
     }
 
     @Override
+    public String name() {
+      return "words";
+    }
+
+    @Override
     public String identity() {
       return identity;
     }
