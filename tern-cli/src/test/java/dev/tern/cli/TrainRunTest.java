@@ -16,6 +16,7 @@ import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.Widths;
 import dev.tern.nn.Activation;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
@@ -87,6 +88,60 @@ final class TrainRunTest {
     assertThatThrownBy(() -> Config.parse(unnamed, "c.yaml", List.of()))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("data.sparse.combiner: got one for columns without names");
+  }
+
+  @Test
+  void columnsMayHaveAWidthOfTheirOwn() {
+    String yaml =
+        """
+        data:
+          format: csv
+          train: rows.csv
+          sparse:
+            - {columns: [item, user], embedding: 32}
+            - {columns: [tags, words], separator: "|", embedding: 4}
+            - {columns: [seen], separator: "|", table: item}
+            - {columns: [city]}
+        model: {type: wdl, embedding: 8}
+        run: {dir: runs/x}
+        """;
+    Widths widths = Config.parse(yaml, "c.yaml", List.of()).model().widths();
+    assertThat(widths)
+        .isEqualTo(new Widths(8, Map.of("item", 32, "user", 32, "tags", 4, "words", 4)));
+  }
+
+  @Test
+  void widthsThatDoNotGoTogetherAreRefusedByTheirPlace() {
+    String data = "data:\n  format: csv\n  train: rows.csv\n  sparse:\n";
+    String rest = "model: {type: %s, embedding: 8}\nrun: {dir: x}\n";
+    String tags = data + "    - {columns: [item]}\n    - {columns: [tags], embedding: 4}\n" + rest;
+    requireRefused(
+        tags.formatted("fm"),
+        "c.yaml line 6: data.sparse.embedding: got 4 for tags beside model.embedding 8 with the"
+            + " model fm, which multiplies embeddings");
+    requireRefused(
+        "data: {format: csv, train: r.csv, sparse: {columns: [tags], embedding: 4}}\n"
+            + "model: {type: lr}\nrun: {dir: x}\n",
+        "with the model lr, which has no embeddings; remove it");
+    String shared =
+        data
+            + "    - {columns: [item], embedding: 16}\n"
+            + "    - {columns: [seen], table: item, embedding: 4}\n"
+            + rest;
+    requireRefused(
+        shared.formatted("wdl"),
+        "c.yaml line 6: data.sparse.embedding: got 4 for seen, expected 16 as the other columns of"
+            + " the table item have");
+    requireRefused(
+        "data: {format: criteo-synthetic, sparse: {embedding: 4}}\n"
+            + "model: {type: wdl}\nrun: {dir: x}\n",
+        "data.sparse.embedding: got one for columns without names");
+  }
+
+  private static void requireRefused(String yaml, String message) {
+    assertThatThrownBy(() -> Config.parse(yaml, "c.yaml", List.of()))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(message);
   }
 
   /** All that the engine is told. */

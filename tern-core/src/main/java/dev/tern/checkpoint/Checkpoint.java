@@ -11,6 +11,7 @@ import dev.tern.embedding.config.RowFormat;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.checkpoint.AtomicFolder;
+import dev.tern.internal.checkpoint.RowShape;
 import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.checkpoint.VariablesFile;
 import dev.tern.internal.json.Json;
@@ -18,6 +19,7 @@ import dev.tern.model.Matching;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
+import dev.tern.model.RetrievalModel;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Variable;
@@ -323,9 +325,9 @@ public final class Checkpoint {
           "begin: got the sequences %s, expected %s as in %s; weights would meet other columns"
               .formatted(sequences(now), sequences(before), folder()));
     }
-    int width = network.model().embeddingParts().getLast();
+    List<Integer> widths = savedWidths(network.model());
     boolean same = before.slotCount() == now.slotCount();
-    if (!same && before.slotCount() * width + before.denseDim() == flat(now, width)) {
+    if (!same && flat(before, widths) == flat(now, network.slotWidths())) {
       throw new IllegalArgumentException(
           "begin: got %d numbers and %d slots, which make as many inputs as the %d and %d of %s; add or leave out a column"
               .formatted(
@@ -334,6 +336,9 @@ public final class Checkpoint {
                   before.denseDim(),
                   before.slotCount(),
                   folder()));
+    }
+    if (same) {
+      requireSameWidths(network, widths);
     }
     grown
         .rescaled(encoder)
@@ -344,8 +349,45 @@ public final class Checkpoint {
         });
   }
 
-  private static int flat(Schema schema, int width) {
-    return schema.slotCount() * width + schema.denseDim();
+  private static int flat(Schema schema, List<Integer> widths) {
+    return sum(widths) + schema.denseDim();
+  }
+
+  private static int sum(List<Integer> widths) {
+    return widths.stream().mapToInt(Integer::intValue).sum();
+  }
+
+  /** For each saved slot the width of its vectors: the last part of its table's rows. */
+  private List<Integer> savedWidths(Model model) {
+    int front = model.embeddingWidth() - model.embeddingParts().getLast();
+    List<Integer> ofTables = new ArrayList<>();
+    for (int table = 0; table < tables().size(); table++) {
+      ofTables.add(RowShape.of(tableFiles(table).getLast()).width() - front);
+    }
+    return encoder.schema().slots().stream()
+        .map(slot -> ofTables.get(tables().indexOf(slot.table())))
+        .toList();
+  }
+
+  /** Layers that read as many numbers as before must read the same vectors in the same places. */
+  private void requireSameWidths(Network network, List<Integer> saved) {
+    List<String> names = encoder.schema().slotNames();
+    List<Integer> all = IntStream.range(0, names.size()).boxed().toList();
+    List<List<Integer>> read = new ArrayList<>(network.sequences().values());
+    read.add(all);
+    if (network.model() instanceof RetrievalModel towers) {
+      read.add(all.stream().filter(s -> towers.itemColumns().contains(names.get(s))).toList());
+      read.add(all.stream().filter(s -> !towers.itemColumns().contains(names.get(s))).toList());
+    }
+    for (List<Integer> slots : read) {
+      List<Integer> before = slots.stream().map(saved::get).toList();
+      List<Integer> now = slots.stream().map(network.slotWidths()::get).toList();
+      if (!before.equals(now) && sum(before) == sum(now)) {
+        throw new IllegalArgumentException(
+            "begin: got embeddings of the widths %s for the slots %s, expected %s as in %s or another sum; weights would meet other columns"
+                .formatted(now, slots.stream().map(names::get).toList(), before, folder()));
+      }
+    }
   }
 
   private void requireSamePlaces(String what, List<String> before, List<String> now) {

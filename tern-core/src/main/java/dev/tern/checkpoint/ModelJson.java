@@ -6,6 +6,7 @@ import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
+import dev.tern.model.Widths;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
 import java.util.List;
@@ -13,6 +14,9 @@ import java.util.Optional;
 
 /** Name and sizes of a model as JSON. Fields that have their default are left out. */
 final class ModelJson {
+  /** The widths of single slots; absent for none. */
+  private static final String EMBEDDINGS = "embeddings";
+
   private ModelJson() {}
 
   static Json.Obj write(ModelConfig config) {
@@ -24,6 +28,11 @@ final class ModelJson {
             .put("dropout", config.style().dropout())
             .put("bottom", sizes(config.bottom()))
             .put("crossLayers", config.cross().layers());
+    if (!config.widths().own().isEmpty()) {
+      Json.Obj own = Json.object();
+      config.widths().own().forEach(own::put);
+      json.put(EMBEDDINGS, own);
+    }
     if (config.cross().rank() > 0) {
       json.put("crossRank", config.cross().rank()).put("crossExperts", config.cross().experts());
     }
@@ -123,7 +132,7 @@ final class ModelJson {
   static ModelConfig read(Json.Obj json) {
     return new ModelConfig(
         ModelConfig.Type.valueOf(json.text("type")),
-        (int) json.integer("embedding"),
+        widths(json),
         sizes(json, "hidden"),
         sizes(json, "bottom"),
         new Mlp.Style(
@@ -142,6 +151,17 @@ final class ModelJson {
             json.has("attention") ? sizes(json, "attention") : ModelConfig.Interaction.ATTENTION,
             json.has("matching") ? matching(json.object("matching")) : Matching.DEFAULT),
         json.has("towers") ? towers(json.object("towers")) : Towers.DEFAULT);
+  }
+
+  private static Widths widths(Json.Obj json) {
+    Widths widths = Widths.of((int) json.integer("embedding"));
+    if (json.has(EMBEDDINGS)) {
+      Json.Obj own = json.object(EMBEDDINGS);
+      for (String slot : own.fields().keySet()) {
+        widths = widths.with(slot, Math.toIntExact(own.integer(slot)));
+      }
+    }
+    return widths;
   }
 
   private static int integer(Json.Obj json, String key, int otherwise) {

@@ -9,6 +9,8 @@ import dev.tern.internal.table.rows.RowParts;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +21,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BatchLookup implements AutoCloseable {
   private final List<EmbeddingTable> tables;
-  private final List<Integer> widths;
   private final SlotPlaces places;
+
+  /** Widths of the parts of rows before the last, and how many there are. */
+  private final List<Integer> front;
+
+  private final int last;
+
+  /** Whether the last parts of the tables' rows differ in width. */
+  private final boolean mixed;
+
   private final boolean pairs;
   final LookAhead ahead;
 
@@ -46,9 +56,12 @@ public final class BatchLookup implements AutoCloseable {
   /** Per table, where the gradients of all its slots come from. */
   private final RowParts[] gradients;
 
-  // Per table and slot of it, for gradients: see RowParts.interleave.
+  // Per table and slot of it, for gradients: see RowParts.interleave. Where widths differ, the last
+  // part has places of its own, which are floats.
   private final int[][] gradientPlaces;
   private final int[][] gradientSteps;
+  private final int[][] lastPlaces;
+  private final int[][] lastSteps;
 
   // Made once: a step makes no garbage.
   private final Workers.Task finding = (table, worker) -> find(table);
@@ -61,23 +74,17 @@ public final class BatchLookup implements AutoCloseable {
   private float lr;
   private long step;
 
-  BatchLookup(
-      SlotTables slots, List<Integer> widths, boolean pairs, List<List<Integer>> sequences) {
+  BatchLookup(SlotTables slots, List<Integer> front, boolean pairs, List<List<Integer>> sequences) {
     this.pairs = pairs;
+    this.front = List.copyOf(front);
+    last = front.size();
     tables = slots.tables();
-    places = new SlotPlaces(slots.slotCount(), sequences);
-    this.widths = List.copyOf(widths);
-    int sum = widths.stream().mapToInt(Integer::intValue).sum();
-    boolean valid = widths.stream().allMatch(w -> w > 0);
-    for (EmbeddingTable table : tables) {
-      int width = table.config().width();
-      if (!valid || sum != width) {
-        throw new IllegalArgumentException(
-            "table %s: got rows in parts of widths %s, expected 1 or more each and %d in all"
-                .formatted(table.config().name(), widths, width));
-      }
-    }
-    sequencesAt = widths.size() + (pairs ? 1 : 0);
+    List<Integer> widths = lastWidths(tables, front, sequences);
+    mixed = widths.stream().distinct().count() > 1;
+    List<Integer> ofSlots =
+        IntStream.range(0, slots.slotCount()).mapToObj(s -> widths.get(slots.table(s))).toList();
+    places = new SlotPlaces(ofSlots, sequences);
+    sequencesAt = last + (pairs ? 2 : 1);
     addresses = new long[sequencesAt + sequences.size()];
     ahead = new LookAhead(slots, places);
     weighsClicks = tables.stream().anyMatch(table -> table.config().rows().weighsClicks());
@@ -86,15 +93,41 @@ public final class BatchLookup implements AutoCloseable {
     Arrays.setAll(bags, t -> PooledBags.ofParts(slots.combiners(parts[t].slots)));
     targets = new RowParts[parts.length][];
     gradients = new RowParts[parts.length];
-    gradientPlaces = new int[parts.length][];
-    gradientSteps = new int[parts.length][];
+    gradientPlaces = perSlot();
+    gradientSteps = perSlot();
+    lastPlaces = perSlot();
+    lastSteps = perSlot();
     for (int t = 0; t < parts.length; t++) {
-      gradientPlaces[t] = new int[parts[t].slots.length];
-      gradientSteps[t] = new int[parts[t].slots.length];
+      List<Integer> ofRow = Stream.concat(front.stream(), Stream.of(widths.get(t))).toList();
       targets[t] = new RowParts[parts[t].slots.length];
-      Arrays.setAll(targets[t], _ -> new RowParts(this.widths));
-      gradients[t] = new RowParts(this.widths);
+      Arrays.setAll(targets[t], _ -> new RowParts(ofRow));
+      gradients[t] = new RowParts(ofRow);
     }
+  }
+
+  /** For each table the width of the last part of its rows. */
+  private static List<Integer> lastWidths(
+      List<EmbeddingTable> tables, List<Integer> front, List<List<Integer>> sequences) {
+    int before = front.stream().mapToInt(Integer::intValue).sum();
+    boolean valid = front.stream().allMatch(width -> width > 0);
+    if (!sequences.isEmpty() && !front.isEmpty()) {
+      throw new IllegalArgumentException(
+          "lookup: got rows with parts of widths %s in front and sequences, expected rows of one part"
+              .formatted(front));
+    }
+    for (EmbeddingTable table : tables) {
+      int width = table.config().width();
+      if (!valid || before >= width) {
+        throw new IllegalArgumentException(
+            "table %s: got rows with parts of widths %s in front, expected 1 or more each and fewer than %d in all"
+                .formatted(table.config().name(), front, width));
+      }
+    }
+    return tables.stream().map(table -> table.config().width() - before).toList();
+  }
+
+  private int[][] perSlot() {
+    return Arrays.stream(parts).map(part -> new int[part.slots.length]).toArray(int[][]::new);
   }
 
   /**
@@ -104,7 +137,9 @@ public final class BatchLookup implements AutoCloseable {
    * @param insert whether ids without a row get one (training)
    * @param out per part, takes {@code [B, S, D]} floats of the pooled slots with {@code D} the
    *     part's width; then, in a lookup with pair sums, {@code [B, S]} floats for these; then, per
-   *     sequence, {@code [n, columns * D]} floats for the rows of its {@code n} elements
+   *     sequence, {@code [n, columns * D]} floats for the rows of its {@code n} elements. Where
+   *     last parts differ in width, that of slots takes {@code [B, sum of widths]} floats, and a
+   *     sequence {@code [n, sum of widths]}
    * @throws IllegalArgumentException if such a label is neither 0 nor 1; no table changed then
    */
   public void find(Workers workers, Batch batch, boolean insert, List<MemorySegment> out) {
@@ -114,7 +149,7 @@ public final class BatchLookup implements AutoCloseable {
     if (insert && weighsClicks) {
       requireLabels(batch);
     }
-    pooled = addresses[widths.size() - 1];
+    pooled = addresses[last];
     this.batch = batch;
     this.insert = insert;
     wasAhead = ahead.end(batch);
@@ -124,18 +159,8 @@ public final class BatchLookup implements AutoCloseable {
       long first = 0;
       for (int k = 0; k < slots.length; k++) {
         // The bags of a table's slot follow the bags of the slots before it.
-        int slot = slots[k];
-        int every = places.every(slot);
-        if (places.isPooled(slot)) {
-          place(targets[t][k], places.place(slot) - first * every, every);
-          first += batch.size();
-        } else {
-          long width = widths.getFirst();
-          long at = addresses[sequencesAt + places.sequence(slot)];
-          at += 4 * width * (places.place(slot) - first * every);
-          targets[t][k].set(0, at, every * width);
-          first += batch.idCount(slot);
-        }
+        place(targets[t][k], slots[k], first);
+        first += places.isPooled(slots[k]) ? batch.size() : batch.idCount(slots[k]);
       }
     }
     workers.run(parts.length, finding);
@@ -192,10 +217,11 @@ public final class BatchLookup implements AutoCloseable {
   /** Floats of part {@code p} of the vectors of a batch, of its pair sums or of a sequence. */
   private long floats(Batch of, int p) {
     if (p >= sequencesAt) {
-      List<Integer> members = places.sequences.get(p - sequencesAt);
-      return (long) of.idCount(members.getFirst()) * members.size() * widths.getFirst();
+      int q = p - sequencesAt;
+      return (long) of.idCount(places.sequences.get(q).getFirst()) * places.elementFloats(q);
     }
-    return (long) of.size() * places.pooled * (p < widths.size() ? widths.get(p) : 1);
+    long row = p == last ? places.pooledFloats : places.pooled * (p < last ? front.get(p) : 1L);
+    return of.size() * row;
   }
 
   private void requireEqualLengths(Batch of) {
@@ -211,18 +237,26 @@ public final class BatchLookup implements AutoCloseable {
     }
   }
 
-  /** Places bag {@code b} at vector {@code first + b * every} of {@code [B, S, D]}. */
-  private void place(RowParts part, long first, long every) {
-    int last = widths.size() - 1;
-    for (int p = 0; p <= last; p++) {
-      long width = widths.get(p);
-      part.set(p, addresses[p] + 4 * first * width, every * width);
+  /** Places the bags of a slot, of which the first is bag {@code first} of its table. */
+  private void place(RowParts part, int slot, long first) {
+    long every = places.every(slot);
+    long at = places.place(slot) - first * every;
+    for (int p = 0; p < last; p++) {
+      long width = front.get(p);
+      part.set(p, addresses[p] + 4 * at * width, every * width);
     }
+    long stride = places.everyFloats(slot);
+    long floats = places.offset(slot) - first * stride;
+    part.set(last, vectors(slot) + 4 * floats, stride);
     if (pairs) {
-      long width = widths.get(last);
-      part.setPairs(addresses[last + 1] + 4 * first, every);
-      part.setPooled(pooled + 4 * first * width, every * width);
+      part.setPairs(addresses[last + 1] + 4 * at, every);
+      part.setPooled(pooled + 4 * floats, stride);
     }
+  }
+
+  /** Where the last parts of the rows of pooled slots lie, or of the slots of a sequence. */
+  private long vectors(int slot) {
+    return addresses[places.isPooled(slot) ? last : sequencesAt + places.sequence(slot)];
   }
 
   private void find(int table) {
@@ -248,7 +282,7 @@ public final class BatchLookup implements AutoCloseable {
    * @param gradients per part, {@code [B, S, D]} floats with {@code D} the part's width; then, in a
    *     lookup with pair sums, {@code [B, S]} floats for these; then, per sequence, {@code [n,
    *     columns * D]} floats, which lie a whole number of vectors of {@code D} floats behind those
-   *     of the pooled slots
+   *     of the pooled slots. Where last parts differ in width, they lie as {@link #find} says
    * @param lr learning rate
    * @param step counted from 1
    */
@@ -259,16 +293,10 @@ public final class BatchLookup implements AutoCloseable {
     }
     ahead.stop(); // Otherwise it and these changes would wait for each other.
     for (int t = 0; t < parts.length; t++) {
-      int[] slots = parts[t].slots;
-      for (int k = 0; k < slots.length; k++) {
-        gradientPlaces[t][k] = gradientPlace(slots[k]);
-        gradientSteps[t][k] = places.every(slots[k]);
-      }
-      if (slots.length == 1) {
-        place(this.gradients[t], gradientPlaces[t][0], gradientSteps[t][0]);
+      if (parts[t].slots.length == 1) {
+        place(this.gradients[t], parts[t].slots[0], 0);
       } else {
-        place(this.gradients[t], 0, 1);
-        this.gradients[t].interleave(parts[t].firsts, gradientPlaces[t], gradientSteps[t]);
+        interleave(t);
       }
     }
     this.lr = lr;
@@ -276,19 +304,62 @@ public final class BatchLookup implements AutoCloseable {
     workers.run(parts.length, applying);
   }
 
-  /** Vectors from the first gradient of the pooled slots to the first one of {@code slot}. */
-  private int gradientPlace(int slot) {
-    if (places.isPooled(slot)) {
-      return places.place(slot);
+  /** Places the gradients of a table with several slots. */
+  private void interleave(int table) {
+    RowParts part = gradients[table];
+    int[] slots = parts[table].slots;
+    // Vectors of one width are counted as such, so that all parts have the same places.
+    int unit = mixed ? 1 : tables.get(table).config().width() - sum(front);
+    for (int k = 0; k < slots.length; k++) {
+      gradientPlaces[table][k] = places.place(slots[k]);
+      gradientSteps[table][k] = places.every(slots[k]);
+      lastPlaces[table][k] = lastPlace(slots[k], unit);
+      lastSteps[table][k] = places.everyFloats(slots[k]) / unit;
     }
-    long bytes = addresses[sequencesAt + places.sequence(slot)] - addresses[0];
-    long width = 4L * widths.getFirst();
-    if (bytes % width != 0 || Math.abs(bytes / width) > Integer.MAX_VALUE / 2) {
+    for (int p = 0; p < last; p++) {
+      part.set(p, addresses[p], front.get(p));
+    }
+    part.set(last, addresses[last], unit);
+    if (pairs) {
+      part.setPairs(addresses[last + 1], 1);
+      part.setPooled(pooled, unit);
+    }
+    part.interleave(parts[table].firsts, lastPlaces[table], lastSteps[table]);
+    if (mixed && last > 0) {
+      part.interleaveFront(gradientPlaces[table], gradientSteps[table]);
+    }
+  }
+
+  private static int sum(List<Integer> widths) {
+    int sum = 0;
+    for (int i = 0; i < widths.size(); i++) {
+      sum += widths.get(i);
+    }
+    return sum;
+  }
+
+  /** Units of floats from the first gradient of the pooled slots to the first of {@code slot}. */
+  private int lastPlace(int slot, int unit) {
+    long floats = places.offset(slot);
+    if (!places.isPooled(slot)) {
+      long bytes = vectors(slot) - addresses[last];
+      if (bytes % (4L * unit) != 0) {
+        throw new IllegalArgumentException(
+            "lookup: got gradients of a sequence %d bytes behind the gradients of pooled slots, expected a multiple of the %d of a vector; let them lie in one tensor"
+                .formatted(bytes, 4L * unit));
+      }
+      floats += bytes / 4;
+    }
+    long all = current().size() * (long) places.pooledFloats;
+    for (int q = 0; q < places.sequences.size(); q++) {
+      all += floats(current(), sequencesAt + q);
+    }
+    if (Math.abs(floats) / unit + all / unit > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
-          "lookup: got gradients of a sequence %d bytes behind the gradients of pooled slots, expected a multiple of the %d of a vector; let them lie in one tensor"
-              .formatted(bytes, width));
+          "lookup: got gradients that lie %d floats apart, with %d in all, expected fewer than 2^31 vectors or floats; let them lie in one tensor, and take fewer rows at once"
+              .formatted(floats, all));
     }
-    return Math.toIntExact(bytes / width) + places.place(slot);
+    return Math.toIntExact(floats / unit);
   }
 
   private void apply(int table) {

@@ -5,7 +5,9 @@ import java.util.List;
 
 /**
  * Where a lookup puts the rows of each slot. Pooled slots stand side by side in {@code [B, S, D]},
- * in order. Slots of a sequence stand side by side in its values, {@code [n, columns * D]}.
+ * in order. Slots of a sequence stand side by side in its values, {@code [n, columns * D]}. Where
+ * the vectors of slots have unequal widths, the sum of their widths takes the place of {@code S *
+ * D} and of {@code columns * D}.
  */
 final class SlotPlaces {
   private static final int POOLED = -1;
@@ -22,15 +24,28 @@ final class SlotPlaces {
   /** Of each slot its place among the pooled ones, or in its sequence. */
   private final int[] place;
 
+  /** Of each slot the floats of the vectors before it, in a row or in an element. */
+  private final int[] offset;
+
+  /** Floats of the vectors of all pooled slots of a row. */
+  final int pooledFloats;
+
+  /** Of each sequence the floats of an element. */
+  private final int[] elementFloats;
+
   /**
-   * Places of {@code slots} slots.
+   * Places of slots.
    *
+   * @param widths for each slot the width of its vectors
    * @param sequences slots of each sequence; all others are pooled
    */
-  SlotPlaces(int slots, List<List<Integer>> sequences) {
+  SlotPlaces(List<Integer> widths, List<List<Integer>> sequences) {
     this.sequences = sequences.stream().map(List::copyOf).toList();
+    int slots = widths.size();
     sequence = new int[slots];
     place = new int[slots];
+    offset = new int[slots];
+    elementFloats = new int[sequences.size()];
     Arrays.fill(sequence, POOLED);
     for (int q = 0; q < sequences.size(); q++) {
       for (int column = 0; column < sequences.get(q).size(); column++) {
@@ -42,15 +57,21 @@ final class SlotPlaces {
         }
         sequence[slot] = q;
         place[slot] = column;
+        offset[slot] = elementFloats[q];
+        elementFloats[q] = Math.addExact(elementFloats[q], widths.get(slot));
       }
     }
     int next = 0;
+    int floats = 0;
     for (int slot = 0; slot < slots; slot++) {
       if (sequence[slot] == POOLED) {
         place[slot] = next++;
+        offset[slot] = floats;
+        floats = Math.addExact(floats, widths.get(slot));
       }
     }
     pooled = next;
+    pooledFloats = floats;
   }
 
   boolean isPooled(int slot) {
@@ -67,13 +88,23 @@ final class SlotPlaces {
     return place[slot];
   }
 
-  /** Columns of a sequence. */
-  int columns(int q) {
-    return sequences.get(q).size();
-  }
-
   /** Vectors from one bag of a slot to its next. */
   int every(int slot) {
-    return isPooled(slot) ? pooled : columns(sequence[slot]);
+    return isPooled(slot) ? pooled : sequences.get(sequence[slot]).size();
+  }
+
+  /** Floats from the vector of the first pooled slot, or column, to the one of {@code slot}. */
+  int offset(int slot) {
+    return offset[slot];
+  }
+
+  /** Floats from the vector of one bag of a slot to its next. */
+  int everyFloats(int slot) {
+    return isPooled(slot) ? pooledFloats : elementFloats[sequence[slot]];
+  }
+
+  /** Floats of an element of a sequence. */
+  int elementFloats(int q) {
+    return elementFloats[q];
   }
 }

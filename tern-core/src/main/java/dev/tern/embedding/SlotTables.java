@@ -7,10 +7,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/**
- * The tables of a model, all of one width {@code W}. Each slot has a table; several slots may share
- * one.
- */
+/** The tables of a model. Each slot has a table; several slots may share one. */
 public final class SlotTables implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final List<Integer> ofSlots;
@@ -60,6 +57,11 @@ public final class SlotTables implements AutoCloseable {
     return ofSlots.size();
   }
 
+  /** The number of a slot's table. */
+  int table(int slot) {
+    return ofSlots.get(slot);
+  }
+
   /** For each table, an object that takes its part of a batch. */
   TableBatch[] newBatch(SlotPlaces places) {
     return IntStream.range(0, tables.size())
@@ -89,12 +91,12 @@ public final class SlotTables implements AutoCloseable {
   }
 
   /**
-   * Looks batches up, one after another.
+   * Looks batches up in tables of one width {@code W}, one after another.
    *
    * @param parts widths of the tensors that a row is split over; their sum is {@code W}
    */
   public BatchLookup newLookup(List<Integer> parts) {
-    return new BatchLookup(this, parts, false, List.of());
+    return new BatchLookup(this, front(parts), false, List.of());
   }
 
   /**
@@ -104,7 +106,19 @@ public final class SlotTables implements AutoCloseable {
    * @param sequences the slots of each sequence, side by side in its rows; others are pooled
    */
   public BatchLookup newLookup(int width, List<List<Integer>> sequences) {
-    return new BatchLookup(this, List.of(width), false, sequences);
+    return new BatchLookup(this, front(List.of(width)), false, sequences);
+  }
+
+  /**
+   * Looks batches up in tables whose rows may differ in the width of their last part.
+   *
+   * @param front widths of the tensors that a row is split over, without the last one, which takes
+   *     the rest of each row: 1 float or more
+   * @param sequences as in {@link #newLookup(int, List)}; where there are any, {@code front} is
+   *     empty
+   */
+  public BatchLookup newMixedLookup(List<Integer> front, List<List<Integer>> sequences) {
+    return new BatchLookup(this, front, false, sequences);
   }
 
   /**
@@ -113,7 +127,21 @@ public final class SlotTables implements AutoCloseable {
    * are those of the last part. A row with one id or none has the sum 0.
    */
   public BatchLookup newPairLookup(List<Integer> parts) {
-    return new BatchLookup(this, parts, true, List.of());
+    return new BatchLookup(this, front(parts), true, List.of());
+  }
+
+  /** Parts without the last, after a check that they make up the rows of all tables. */
+  private List<Integer> front(List<Integer> parts) {
+    int sum = parts.stream().mapToInt(Integer::intValue).sum();
+    for (EmbeddingTable table : tables) {
+      int width = table.config().width();
+      if (sum != width || parts.stream().anyMatch(part -> part < 1)) {
+        throw new IllegalArgumentException(
+            "table %s: got rows in parts of widths %s, expected 1 or more each and %d in all"
+                .formatted(table.config().name(), parts, width));
+      }
+    }
+    return parts.subList(0, Math.max(0, parts.size() - 1));
   }
 
   @Override

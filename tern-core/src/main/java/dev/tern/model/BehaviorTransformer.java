@@ -56,9 +56,10 @@ final class BehaviorTransformer {
     }
     this.sequence = sequence;
     dropout = sizes.style().dropout();
-    width = (sequence.columns() + 1) * sizes.embedding();
+    int place = sizes.widths().all();
+    width = sequence.elementWidth() + place;
     String name = "transformer." + sequence.name();
-    Shape shape = Shape.of(sequence.maxLength() + 1, sizes.embedding());
+    Shape shape = Shape.of(sequence.maxLength() + 1, place);
     places = parameters.uniform(name + ".places", shape, INITIAL_RANGE);
     for (int hidden : sizes.attention()) {
       String block = name + "." + blocks.size();

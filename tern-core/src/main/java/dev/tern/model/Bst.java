@@ -15,19 +15,19 @@ import java.util.List;
  * sequence.
  */
 final class Bst implements Model {
-  private final int width;
+  private final SlotWidths widths;
   private final List<BehaviorTransformer> transformers = new ArrayList<>();
   private final Mlp deep;
   private final Linear out;
 
   Bst(SequenceTarget.Sizes sizes, Schema schema, Parameters parameters) {
-    width = sizes.embedding();
-    List<SequenceTarget> sequences = SequenceTarget.of(schema, "BST");
-    int inputs = schema.denseDim() + schema.slotCount() * width;
+    widths = sizes.widths();
+    List<SequenceTarget> sequences = SequenceTarget.of(schema, "BST", widths);
+    int inputs = widths.flat(schema);
     for (SequenceTarget sequence : sequences) {
       BehaviorTransformer transformer = new BehaviorTransformer(sizes, sequence, parameters);
       transformers.add(transformer);
-      inputs += transformer.outputs() - sequence.columns() * width;
+      inputs += transformer.outputs() - sequence.elementWidth();
     }
     deep = new Mlp(parameters, "deep", inputs, sizes.hidden(), sizes.style());
     out = new Linear(parameters, "out", deep.outputs(), 1);
@@ -35,7 +35,12 @@ final class Bst implements Model {
 
   @Override
   public int embeddingWidth() {
-    return width;
+    return widths.all();
+  }
+
+  @Override
+  public int embeddingWidth(String table) {
+    return widths.of(table);
   }
 
   @Override

@@ -15,14 +15,14 @@ import java.util.List;
  * 2021) crosses with matrices: full ones, of low rank, or a mixture of experts of low rank.
  */
 final class DeepCross implements Model {
-  private final int width;
+  private final SlotWidths widths;
   private final CrossNetwork cross;
   private final Mlp deep;
   private final Linear out;
 
   DeepCross(ModelConfig config, Schema schema, Parameters parameters) {
-    width = config.embedding();
-    int flat = schema.slotCount() * width + schema.denseDim();
+    widths = SlotWidths.of(config.widths(), schema);
+    int flat = widths.flat(schema);
     cross = cross(config, parameters, flat);
     deep = new Mlp(parameters, "deep", flat, config.hidden(), config.style());
     out = new Linear(parameters, "out", flat + deep.outputs(), 1);
@@ -45,7 +45,12 @@ final class DeepCross implements Model {
 
   @Override
   public int embeddingWidth() {
-    return width;
+    return widths.all();
+  }
+
+  @Override
+  public int embeddingWidth(String table) {
+    return widths.of(table);
   }
 
   @Override

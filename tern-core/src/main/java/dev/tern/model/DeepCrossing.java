@@ -22,14 +22,14 @@ final class DeepCrossing implements Model {
     }
   }
 
-  private final int width;
+  private final SlotWidths widths;
   private final List<Unit> units = new ArrayList<>();
   private final Linear out;
 
   DeepCrossing(
-      int width, List<Integer> hidden, float dropout, Schema schema, Parameters parameters) {
-    this.width = width;
-    int flat = schema.slotCount() * width + schema.denseDim();
+      Widths widths, List<Integer> hidden, float dropout, Schema schema, Parameters parameters) {
+    this.widths = SlotWidths.of(widths, schema);
+    int flat = this.widths.flat(schema);
     for (int inner : hidden) {
       String name = "unit." + units.size();
       units.add(
@@ -43,7 +43,12 @@ final class DeepCrossing implements Model {
 
   @Override
   public int embeddingWidth() {
-    return width;
+    return widths.all();
+  }
+
+  @Override
+  public int embeddingWidth(String table) {
+    return widths.of(table);
   }
 
   @Override

@@ -17,34 +17,39 @@ import java.util.List;
  * candidate.
  */
 final class Din implements Model {
-  private final int width;
+  private final SlotWidths widths;
   private final List<SequenceTarget> sequences;
   private final List<TargetAttention> attentions = new ArrayList<>();
   private final Mlp deep;
   private final Linear out;
 
   Din(SequenceTarget.Sizes sizes, Schema schema, Parameters parameters) {
-    width = sizes.embedding();
-    sequences = SequenceTarget.of(schema, "DIN");
+    widths = sizes.widths();
+    sequences = SequenceTarget.of(schema, "DIN", widths);
     Mlp.Style style = sizes.style();
     // Dice needs means over a batch, of which each element of a sequence would be a row.
     Activation activation =
         style.activation() == Activation.DICE ? Activation.PRELU : style.activation();
     for (SequenceTarget sequence : sequences) {
-      int target = sequence.targets().size() * width;
-      int element = sequence.columns() * width;
+      int target = sequence.targetWidth();
+      int element = sequence.elementWidth();
       String name = "attention." + sequence.name();
       List<Integer> hidden = sizes.attention();
       attentions.add(new TargetAttention(parameters, name, target, element, hidden, activation));
     }
-    int flat = schema.slotCount() * width + schema.denseDim();
+    int flat = widths.flat(schema);
     deep = new Mlp(parameters, "deep", flat, sizes.hidden(), style);
     out = new Linear(parameters, "out", deep.outputs(), 1);
   }
 
   @Override
   public int embeddingWidth() {
-    return width;
+    return widths.all();
+  }
+
+  @Override
+  public int embeddingWidth(String table) {
+    return widths.of(table);
   }
 
   @Override

@@ -33,7 +33,7 @@ final class EntireSpace implements Model {
           "model: got the tasks %s for ESMM, expected two over all rows with cross entropy, the click and what may follow it; name these labels"
               .formatted(tasks));
     }
-    int flat = sizes.flat(schema);
+    int flat = sizes.widths().flat(schema);
     towers = new TaskTowers(sizes, flat, parameters);
   }
 
@@ -43,7 +43,12 @@ final class EntireSpace implements Model {
 
   @Override
   public int embeddingWidth() {
-    return sizes.embedding();
+    return sizes.widths().all();
+  }
+
+  @Override
+  public int embeddingWidth(String table) {
+    return sizes.widths().of(table);
   }
 
   @Override

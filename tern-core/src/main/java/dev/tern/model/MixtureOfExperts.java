@@ -32,7 +32,7 @@ final class MixtureOfExperts implements Model {
   MixtureOfExperts(TaskTowers.Sizes sizes, Schema schema, Parameters parameters) {
     this.sizes = sizes;
     int tasks = sizes.tasks().size();
-    int flat = sizes.flat(schema);
+    int flat = sizes.widths().flat(schema);
     int count = sizes.towers().experts();
     for (int e = 0; e < count; e++) {
       experts.add(new Mlp(parameters, "expert." + e, flat, sizes.hidden(), sizes.style()));
@@ -49,7 +49,12 @@ final class MixtureOfExperts implements Model {
 
   @Override
   public int embeddingWidth() {
-    return sizes.embedding();
+    return sizes.widths().all();
+  }
+
+  @Override
+  public int embeddingWidth(String table) {
+    return sizes.widths().of(table);
   }
 
   @Override

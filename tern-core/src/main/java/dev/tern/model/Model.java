@@ -16,8 +16,20 @@ import java.util.Optional;
  * add terms of its own.
  */
 public interface Model {
-  /** Floats of one embedding row, {@code W}: every slot has a table of this width. */
+  /**
+   * Floats of one embedding row, {@code W}, in tables that {@link #embeddingWidth(String)} does not
+   * give another width.
+   */
   int embeddingWidth();
+
+  /**
+   * Floats of one row of a table. By default all tables have rows of {@link #embeddingWidth()}.
+   * Where they differ, the last of {@link #embeddingParts} takes the rest of each row, 1 float or
+   * more, and {@link Features} has the vectors of all slots side by side.
+   */
+  default int embeddingWidth(String table) {
+    return embeddingWidth();
+  }
 
   /**
    * Widths of the parts that an embedding row is split into: 1 or more each, {@code W} in all. With

@@ -16,7 +16,7 @@ import java.util.Optional;
  * }</pre>
  *
  * @param type which model
- * @param embedding width of an embedding vector, {@code D}, 1 or more
+ * @param widths of embedding vectors; they may differ in a type that {@link Type#takesWidths}
  * @param hidden outputs of the hidden layers of the deep network (in DLRM the top one); in
  *     DEEPCROSSING widths inside the residual units, one unit each; in TRANSFORMER widths of the
  *     feed-forward layers, one block each
@@ -27,7 +27,7 @@ import java.util.Optional;
  */
 public record ModelConfig(
     Type type,
-    int embedding,
+    Widths widths,
     List<Integer> hidden,
     List<Integer> bottom,
     Mlp.Style style,
@@ -109,6 +109,17 @@ public record ModelConfig(
       return this == TWOTOWER;
     }
 
+    /**
+     * Whether the vectors of slots may have unequal widths. It reads them side by side; others
+     * multiply the vectors of slots with each other, or have none.
+     */
+    public boolean takesWidths() {
+      return switch (this) {
+        case WDL, DCN, DCNV2, DEEPCROSSING, SHAREDBOTTOM, MMOE, ESMM, DIN, BST, TWOTOWER -> true;
+        case LR, FM, DEEPFM, DLRM, TRANSFORMER, NEUMF, GMF -> false;
+      };
+    }
+
     /** Whether it reads sequences, and needs one. */
     public boolean readsSequences() {
       return this == DIN || this == BST;
@@ -124,7 +135,7 @@ public record ModelConfig(
     int rank = cross.rank();
     int experts = cross.experts();
     float dropout = style.dropout();
-    require(embedding >= 1, "embedding", embedding, "1 or more");
+    requireWidths(type, widths);
     require(dropout >= 0 && dropout < 1, "dropout", dropout, "0 or more and below 1");
     require(cross.layers() >= 0, "crossLayers", cross.layers(), "0 or more");
     require(rank >= 0, "crossRank", rank, "0 (full matrices) or more");
@@ -134,10 +145,10 @@ public record ModelConfig(
     boolean fits = rank == 0 || type == Type.DCNV2;
     require(fits, "crossRank", rank, "0 for " + type + "; only DCNV2 has cross matrices");
     require(
-        heads >= 1 && (type != Type.TRANSFORMER || embedding % heads == 0),
+        heads >= 1 && (type != Type.TRANSFORMER || widths.all() % heads == 0),
         "heads",
         heads,
-        "a divisor of the embedding's width, " + embedding);
+        "a divisor of the embedding's width, " + widths.all());
     boolean chooses =
         EnumSet.range(Type.WDL, Type.DLRM).contains(type)
             || type.hasTowers()
@@ -174,6 +185,26 @@ public record ModelConfig(
     require(attends, "attention layers", 0, "one hidden layer or more");
     boolean gives = type != Type.TWOTOWER || !hidden.isEmpty();
     require(gives, "hidden layers", 0, "one or more; the last gives the vectors");
+  }
+
+  private static void requireWidths(Type type, Widths widths) {
+    if (widths.differ() && !type.takesWidths()) {
+      throw new IllegalArgumentException(
+          "model: got embedding %s for the slots %s beside %d for others with %s, %s; leave them out, or take a model that reads vectors side by side, such as WDL or DCNV2"
+              .formatted(
+                  widths.own().values(),
+                  widths.own().keySet(),
+                  widths.all(),
+                  type,
+                  type == Type.LR
+                      ? "which has no vectors"
+                      : "which multiplies vectors with each other, expected one width"));
+    }
+  }
+
+  /** Width of the vectors of slots without a width of their own, {@code D}. */
+  public int embedding() {
+    return widths.all();
   }
 
   /** Whether models of a type have a factorization machine. */
@@ -222,7 +253,7 @@ public record ModelConfig(
     Cross full = new Cross(3, 0, 0);
     return new ModelConfig(
         type,
-        embedding,
+        Widths.of(embedding),
         List.of(hidden),
         List.of(512, 256),
         Mlp.Style.relu(0),
@@ -236,7 +267,7 @@ public record ModelConfig(
   }
 
   private ModelConfig with(Mlp.Style other) {
-    return new ModelConfig(type, embedding, hidden, bottom, other, interaction, towers);
+    return new ModelConfig(type, widths, hidden, bottom, other, interaction, towers);
   }
 
   private ModelConfig with(Cross cross, int heads, Pairs pairs) {
@@ -244,7 +275,7 @@ public record ModelConfig(
   }
 
   private ModelConfig with(Interaction other) {
-    return new ModelConfig(type, embedding, hidden, bottom, style, other, towers);
+    return new ModelConfig(type, widths, hidden, bottom, style, other, towers);
   }
 
   /** The same model with a share dropped after each hidden layer, 0 or more and below 1. */
@@ -252,9 +283,21 @@ public record ModelConfig(
     return with(new Mlp.Style(style.activation(), style.batchNorm(), rate));
   }
 
+  /**
+   * The same model with another width for the vectors of one slot, and of those that share its
+   * table: {@code of(WDL, 16, 400).withEmbedding("country", 4)}.
+   */
+  public ModelConfig withEmbedding(String slot, int width) {
+    return with(widths.with(slot, width));
+  }
+
+  private ModelConfig with(Widths other) {
+    return new ModelConfig(type, other, hidden, bottom, style, interaction, towers);
+  }
+
   /** The same model with another bottom network. */
-  public ModelConfig withBottom(Integer... widths) {
-    return new ModelConfig(type, embedding, hidden, List.of(widths), style, interaction, towers);
+  public ModelConfig withBottom(Integer... layers) {
+    return new ModelConfig(type, widths, hidden, List.of(layers), style, interaction, towers);
   }
 
   /** The same model with another number of cross layers. */
@@ -278,8 +321,8 @@ public record ModelConfig(
   }
 
   /** The same model with other hidden layers in its attention. */
-  public ModelConfig withAttention(Integer... widths) {
-    return with(new Interaction(cross(), heads(), pairs(), List.of(widths), matching()));
+  public ModelConfig withAttention(Integer... layers) {
+    return with(new Interaction(cross(), heads(), pairs(), List.of(layers), matching()));
   }
 
   /** The same model with other columns of items, or matched in another way. */
@@ -294,7 +337,7 @@ public record ModelConfig(
 
   /** The same model with other tasks and towers. */
   public ModelConfig withTowers(Towers other) {
-    return new ModelConfig(type, embedding, hidden, bottom, style, interaction, other);
+    return new ModelConfig(type, widths, hidden, bottom, style, interaction, other);
   }
 
   @Override
@@ -308,12 +351,13 @@ public record ModelConfig(
   }
 
   private TaskTowers.Sizes shared(Schema schema) {
-    return new TaskTowers.Sizes(embedding, hidden, style, towers, tasks(schema));
+    return new TaskTowers.Sizes(
+        SlotWidths.of(widths, schema), hidden, style, towers, tasks(schema));
   }
 
-  private SequenceTarget.Sizes sequential() {
+  private SequenceTarget.Sizes sequential(Schema schema) {
     return new SequenceTarget.Sizes(
-        embedding, hidden, style, interaction.attention(), interaction.heads());
+        SlotWidths.of(widths, schema), hidden, style, interaction.attention(), interaction.heads());
   }
 
   @Override
@@ -321,22 +365,25 @@ public record ModelConfig(
     return switch (type) {
       case LR -> new LinearModel(0, schema, parameters, "linear");
       case FM -> new FmModel(this, schema, parameters);
-      case WDL -> new WideAndDeep(embedding, hidden, style, schema, parameters);
+      case WDL -> new WideAndDeep(widths, hidden, style, schema, parameters);
       case DEEPFM -> new DeepFm(this, schema, parameters);
       case DCN, DCNV2 -> new DeepCross(this, schema, parameters);
       case DLRM -> new Dlrm(this, schema, parameters);
-      case DEEPCROSSING -> new DeepCrossing(embedding, hidden, style.dropout(), schema, parameters);
+      case DEEPCROSSING -> new DeepCrossing(widths, hidden, style.dropout(), schema, parameters);
       case TRANSFORMER -> new FieldTransformer(this, schema, parameters);
       case SHAREDBOTTOM -> new SharedBottom(shared(schema), schema, parameters);
       case MMOE -> new MixtureOfExperts(shared(schema), schema, parameters);
       case ESMM -> new EntireSpace(shared(schema), schema, parameters);
-      case DIN -> new Din(sequential(), schema, parameters);
-      case BST -> new Bst(sequential(), schema, parameters);
+      case DIN -> new Din(sequential(schema), schema, parameters);
+      case BST -> new Bst(sequential(schema), schema, parameters);
       case NEUMF ->
-          new MatrixFactorization(embedding, Optional.of(hidden), style, schema, parameters);
-      case GMF -> new MatrixFactorization(embedding, Optional.empty(), style, schema, parameters);
+          new MatrixFactorization(embedding(), Optional.of(hidden), style, schema, parameters);
+      case GMF -> new MatrixFactorization(embedding(), Optional.empty(), style, schema, parameters);
       case TWOTOWER ->
-          new TwoTower(new Tower.Sizes(embedding, hidden, style, matching()), schema, parameters);
+          new TwoTower(
+              new Tower.Sizes(SlotWidths.of(widths, schema), hidden, style, matching()),
+              schema,
+              parameters);
     };
   }
 }

@@ -37,7 +37,9 @@ public final class ModelInputs implements AutoCloseable {
   private final List<Integer> slots = new ArrayList<>();
 
   private final List<MemorySegment> memory;
-  private final int width;
+
+  /** Floats of a slot's vector, or 1 where slots have vectors of unequal widths. */
+  private final int unit;
 
   /** In training, of a model with an item slot: the numbers and rates of the rows' items. */
   private Optional<ItemInputs> items = Optional.empty();
@@ -53,14 +55,14 @@ public final class ModelInputs implements AutoCloseable {
     this.network = network;
     Device device = network.device();
     Model model = network.model();
-    width = model.embeddingWidth();
+    List<Integer> widths = network.slotWidths();
+    unit = widths.stream().distinct().count() == 1 ? widths.getFirst() : 1;
     List<AutoCloseable> made = new ArrayList<>();
     try {
       dense =
           kept(made, Variable.zeros(device, "dense", Shape.of(batch, network.schema().denseDim())));
       int pooled = network.pooledSlots();
-      for (int part : model.embeddingParts()) {
-        Shape shape = Shape.of(batch, pooled, part);
+      for (Shape shape : network.partShapes(batch)) {
         parts.add(kept(made, Variable.zeros(device, "embedded." + parts.size(), shape)));
       }
       within =
@@ -70,7 +72,8 @@ public final class ModelInputs implements AutoCloseable {
       network
           .sequences()
           .forEach((name, members) -> {
-            Shape rows = Shape.of(rooms.get(slots.size()), members.size() * width);
+            int element = members.stream().mapToInt(widths::get).sum();
+            Shape rows = Shape.of(rooms.get(slots.size()), element);
             String variable = "sequence." + name;
             sequences.put(name, kept(made, RaggedVariable.of(device, variable, batch, rows)));
             slots.add(members.getFirst());
@@ -131,6 +134,7 @@ public final class ModelInputs implements AutoCloseable {
     return new Features(
         dense.tensor(),
         parts.stream().map(Variable::tensor).toList(),
+        network.pooledWidths(),
         within.map(Variable::tensor),
         rows,
         ofItems,
@@ -160,7 +164,7 @@ public final class ModelInputs implements AutoCloseable {
     // A table may have pooled slots and sequences: it reads the gradients of both from one tensor.
     List<Tensor> rows = new ArrayList<>();
     for (Tensor gradient : gradients) {
-      rows.add(gradient.reshape(gradient.shape().elements() / width, width));
+      rows.add(gradient.reshape(gradient.shape().elements() / unit, unit));
     }
     return List.of(Tensor.concat(0, rows));
   }

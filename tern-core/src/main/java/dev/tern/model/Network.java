@@ -19,6 +19,7 @@ import dev.tern.tensor.Device;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,6 +43,9 @@ public final class Network implements AutoCloseable {
   /** The sequences that the model reads: their slots. */
   private final Map<String, List<Integer>> sequences;
 
+  /** For each slot the width of the last part of its rows. */
+  private final List<Integer> slotWidths;
+
   private final Optional<ItemRates> itemRates;
 
   private Network(
@@ -61,6 +65,13 @@ public final class Network implements AutoCloseable {
     this.tables = tables;
     this.itemRates = itemRates;
     sequences = model.readsSequences() ? schema.sequences() : Map.of();
+    slotWidths = schema.slots().stream().map(slot -> lastPart(model, slot.table())).toList();
+  }
+
+  /** Width of the last part of the rows of a table. */
+  private static int lastPart(Model model, String table) {
+    List<Integer> parts = model.embeddingParts();
+    return parts.getLast() + model.embeddingWidth(table) - model.embeddingWidth();
   }
 
   /**
@@ -99,7 +110,7 @@ public final class Network implements AutoCloseable {
     List<EmbeddingTable> tables = new ArrayList<>();
     try {
       for (String name : names) {
-        int width = model.embeddingWidth();
+        int width = width(model, name);
         TableConfig config = new TableConfig(name, tables.size(), width, seed, told);
         tables.add(
             tier.isPresent()
@@ -114,6 +125,24 @@ public final class Network implements AutoCloseable {
         schema.slots().stream().map(slot -> names.indexOf(slot.table())).toList();
     SlotTables slots = new SlotTables(tables, ofSlots, combiners(model, schema, options));
     return new Network(device, model, tasks, schema, parameters, slots, rates);
+  }
+
+  private static int width(Model model, String table) {
+    int width = model.embeddingWidth(table);
+    if (lastPart(model, table) < 1 || model.pairsWithin() && width != model.embeddingWidth()) {
+      throw new IllegalArgumentException(
+          "network: got rows of %d floats in table %s for %s, expected %s"
+              .formatted(
+                  width,
+                  table,
+                  model.getClass().getSimpleName(),
+                  model.pairsWithin()
+                      ? model.embeddingWidth() + " as in all tables of a model with pairs in slots"
+                      : "the parts "
+                          + model.embeddingParts()
+                          + " with 1 float or more in the last"));
+    }
+    return width;
   }
 
   private static List<Combiner> combiners(Model model, Schema schema, TableOptions options) {
@@ -213,13 +242,49 @@ public final class Network implements AutoCloseable {
   }
 
   /**
-   * How wide vectors that {@link #begin} takes may be: as the last part of a row, which is the
-   * vector that hidden layers and pairs read, or as a whole row. A row of FM, DEEPFM and WDL has
-   * its linear weight in front, one of NEUMF the vector of the product.
+   * How wide vectors that {@link #begin} takes may be: as the last part of a row of the table,
+   * which is the vector that hidden layers and pairs read, or as a whole row. A row of FM, DEEPFM
+   * and WDL has its linear weight in front, one of NEUMF the vector of the product.
+   *
+   * @throws IllegalArgumentException if there is no such table
    */
-  public List<Integer> vectorWidths() {
-    int last = model.embeddingParts().getLast();
-    return last == model.embeddingWidth() ? List.of(last) : List.of(last, model.embeddingWidth());
+  public List<Integer> vectorWidths(String table) {
+    requireNames(schema.tables(), Set.of(table));
+    int last = lastPart(model, table);
+    int whole = model.embeddingWidth(table);
+    return last == whole ? List.of(last) : List.of(last, whole);
+  }
+
+  /** For each slot the width of its vector, the last part of its table's rows. */
+  public List<Integer> slotWidths() {
+    return slotWidths;
+  }
+
+  /** The same for pooled slots, in order. */
+  List<Integer> pooledWidths() {
+    List<Integer> pooled = new ArrayList<>(slotWidths);
+    sequences.values().stream()
+        .flatMap(List::stream)
+        .sorted(Comparator.reverseOrder())
+        .forEach(slot -> pooled.remove((int) slot));
+    return pooled;
+  }
+
+  /** The shapes of what a model reads of pooled slots in {@code batch} rows, part by part. */
+  List<Shape> partShapes(int batch) {
+    List<Integer> widths = pooledWidths();
+    List<Shape> shapes = new ArrayList<>();
+    List<Integer> parts = model.embeddingParts();
+    for (int part : parts.subList(0, parts.size() - 1)) {
+      shapes.add(Shape.of(batch, widths.size(), part));
+    }
+    boolean unequal = widths.stream().distinct().count() > 1;
+    int last = widths.isEmpty() ? parts.getLast() : widths.getFirst();
+    shapes.add(
+        unequal
+            ? Shape.of(batch, widths.stream().mapToInt(Integer::intValue).sum())
+            : Shape.of(batch, widths.size(), last));
+    return shapes;
   }
 
   /**
@@ -228,18 +293,17 @@ public final class Network implements AutoCloseable {
    * parts in front begin as in any new row. Call it before the first step: {@code
    * trainer.network().begin("item", 16, vectors)}.
    *
-   * @param width numbers of a vector, one of {@link #vectorWidths}
+   * @param width numbers of a vector, one of {@link #vectorWidths(String)}
    * @throws IllegalArgumentException if there is no such table, and as {@link EmbeddingTable#begin}
    * @throws IllegalStateException if the table has rows
    */
   public void begin(String table, int width, VectorSource vectors) {
-    requireNames(schema.tables(), Set.of(table));
-    if (!vectorWidths().contains(width)) {
+    if (!vectorWidths(table).contains(width)) {
       throw new IllegalArgumentException(
           "network: got vectors of %d numbers for table %s, expected %s"
-              .formatted(width, table, vectorWidths()));
+              .formatted(width, table, vectorWidths(table)));
     }
-    int rows = model.embeddingWidth();
+    int rows = model.embeddingWidth(table);
     tables.tables().get(schema.tables().indexOf(table)).begin(rows - width, width, vectors);
   }
 
@@ -250,7 +314,7 @@ public final class Network implements AutoCloseable {
 
   /** Slots that are pooled, {@code S}. */
   int pooledSlots() {
-    return schema.slotCount() - sequences.values().stream().mapToInt(List::size).sum();
+    return pooledWidths().size();
   }
 
   /** What training knows of items, for a model with an {@link Model#itemSlot}. */
@@ -292,12 +356,11 @@ public final class Network implements AutoCloseable {
 
   /** A new lookup of batches in the tables, which fills what {@link #newInputs} made. */
   public BatchLookup newLookup() {
-    if (!sequences.isEmpty()) {
-      return tables.newLookup(model.embeddingWidth(), List.copyOf(sequences.values()));
-    }
+    List<Integer> parts = model.embeddingParts();
     return model.pairsWithin()
-        ? tables.newPairLookup(model.embeddingParts())
-        : tables.newLookup(model.embeddingParts());
+        ? tables.newPairLookup(parts)
+        : tables.newMixedLookup(
+            parts.subList(0, parts.size() - 1), List.copyOf(sequences.values()));
   }
 
   /**

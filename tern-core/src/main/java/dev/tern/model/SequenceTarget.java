@@ -19,18 +19,28 @@ import java.util.Map;
  * @param order the columns of the sequence, those with a target first
  * @param targets for each column with a target, in this order, the number of the target among the
  *     pooled slots
+ * @param columnWidths for each column of the sequence the width of its vectors
  */
-record SequenceTarget(String name, int maxLength, List<Integer> order, List<Integer> targets) {
+record SequenceTarget(
+    String name,
+    int maxLength,
+    List<Integer> order,
+    List<Integer> targets,
+    List<Integer> columnWidths) {
   /**
    * What models of sequences are made of.
    *
-   * @param embedding width of an embedding vector
+   * @param widths of embedding vectors
    * @param hidden widths of the hidden layers
    * @param attention widths of the layers of the attention
    * @param heads of attention
    */
   record Sizes(
-      int embedding, List<Integer> hidden, Mlp.Style style, List<Integer> attention, int heads) {}
+      SlotWidths widths,
+      List<Integer> hidden,
+      Mlp.Style style,
+      List<Integer> attention,
+      int heads) {}
 
   /**
    * The sequences of rows of {@code schema}.
@@ -38,7 +48,7 @@ record SequenceTarget(String name, int maxLength, List<Integer> order, List<Inte
    * @param model for messages
    * @throws IllegalArgumentException if there is none, or one has no target
    */
-  static List<SequenceTarget> of(Schema schema, String model) {
+  static List<SequenceTarget> of(Schema schema, String model, SlotWidths widths) {
     Map<String, List<Integer>> sequences = schema.sequences();
     if (sequences.isEmpty()) {
       throw new IllegalArgumentException(
@@ -47,12 +57,12 @@ record SequenceTarget(String name, int maxLength, List<Integer> order, List<Inte
     }
     List<Slot> pooled = schema.slots().stream().filter(slot -> slot.sequence().isEmpty()).toList();
     List<SequenceTarget> all = new ArrayList<>();
-    sequences.forEach((name, slots) -> all.add(of(schema, name, slots, pooled)));
+    sequences.forEach((name, slots) -> all.add(of(schema, name, slots, pooled, widths)));
     return all;
   }
 
   private static SequenceTarget of(
-      Schema schema, String name, List<Integer> slots, List<Slot> pooled) {
+      Schema schema, String name, List<Integer> slots, List<Slot> pooled, SlotWidths widths) {
     List<Integer> order = new ArrayList<>();
     List<Integer> others = new ArrayList<>();
     List<Integer> targets = new ArrayList<>();
@@ -70,7 +80,8 @@ record SequenceTarget(String name, int maxLength, List<Integer> order, List<Inte
     }
     order.addAll(others);
     int maxLength = schema.slots().get(slots.getFirst()).sequence().orElseThrow().maxLength();
-    return new SequenceTarget(name, maxLength, List.copyOf(order), List.copyOf(targets));
+    List<Integer> columns = slots.stream().map(widths.slots()::get).toList();
+    return new SequenceTarget(name, maxLength, List.copyOf(order), List.copyOf(targets), columns);
   }
 
   /** The number of a slot's target among the pooled slots; -1 where it has none. */
@@ -98,29 +109,36 @@ record SequenceTarget(String name, int maxLength, List<Integer> order, List<Inte
     return order.size();
   }
 
-  /** The sequence with its columns in order: values {@code [n, columns * D]}. */
+  /** Numbers of an element. */
+  int elementWidth() {
+    return columnWidths.stream().mapToInt(Integer::intValue).sum();
+  }
+
+  /** Numbers of all targets: of the columns that have one. */
+  int targetWidth() {
+    return order.stream().limit(targets.size()).mapToInt(columnWidths::get).sum();
+  }
+
+  /** The sequence with its columns in order: values {@code [n, elementWidth]}. */
   Ragged elements(Features x) {
     Ragged sequence = x.sequence(name);
     List<Integer> sorted = order.stream().sorted().toList();
     if (order.equals(sorted)) {
       return sequence;
     }
-    int width = sequence.values().shape().size(1) / columns();
     List<Tensor> moved = new ArrayList<>();
     for (int column : order) {
-      moved.add(sequence.values().slice(1, column * width, (column + 1) * width));
+      int from = columnWidths.subList(0, column).stream().mapToInt(Integer::intValue).sum();
+      moved.add(sequence.values().slice(1, from, from + columnWidths.get(column)));
     }
     return sequence.with(Tensor.concat(1, moved));
   }
 
-  /** The vectors of the targets side by side, {@code [B, targets * D]}. */
+  /** The vectors of the targets side by side, {@code [B, targetWidth]}. */
   Tensor query(Features x) {
-    Tensor slots = x.embedded();
-    int batch = slots.shape().size(0);
-    int width = slots.shape().size(2);
     List<Tensor> vectors = new ArrayList<>();
     for (int target : targets) {
-      vectors.add(slots.slice(1, target, target + 1).reshape(batch, width));
+      vectors.add(x.slots(target, target + 1));
     }
     return vectors.size() == 1 ? vectors.getFirst() : Tensor.concat(1, vectors);
   }

@@ -16,14 +16,19 @@ final class SharedBottom implements Model {
 
   SharedBottom(TaskTowers.Sizes sizes, Schema schema, Parameters parameters) {
     this.sizes = sizes;
-    int flat = sizes.flat(schema);
+    int flat = sizes.widths().flat(schema);
     bottom = new Mlp(parameters, "bottom", flat, sizes.hidden(), sizes.style());
     towers = new TaskTowers(sizes, bottom.outputs(), parameters);
   }
 
   @Override
   public int embeddingWidth() {
-    return sizes.embedding();
+    return sizes.widths().all();
+  }
+
+  @Override
+  public int embeddingWidth(String table) {
+    return sizes.widths().of(table);
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.tern.model;
 
-import dev.tern.data.Schema;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
@@ -15,17 +14,12 @@ final class TaskTowers {
   /**
    * What models of several tasks are made of.
    *
-   * @param embedding width of an embedding vector
+   * @param widths of embedding vectors
    * @param hidden widths of the hidden layers that tasks share, or of each expert
    * @param tasks the tasks, at least one
    */
   record Sizes(
-      int embedding, List<Integer> hidden, Mlp.Style style, Towers towers, List<Task> tasks) {
-    /** Numbers of a row: its vectors and dense numbers side by side. */
-    int flat(Schema schema) {
-      return schema.slotCount() * embedding + schema.denseDim();
-    }
-  }
+      SlotWidths widths, List<Integer> hidden, Mlp.Style style, Towers towers, List<Task> tasks) {}
 
   private final List<Mlp> towers = new ArrayList<>();
   private final List<Linear> outs = new ArrayList<>();

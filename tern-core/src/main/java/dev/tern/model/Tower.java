@@ -18,16 +18,16 @@ record Tower(TowerColumns columns, Mlp hidden, Linear out, boolean normalized) {
   /**
    * What the towers of a model are made of.
    *
-   * @param embedding width of an embedding vector
+   * @param widths of embedding vectors
    * @param hidden widths of the layers of each tower, one or more; the last is of the vectors
    */
-  record Sizes(int embedding, List<Integer> hidden, Mlp.Style style, Matching matching) {}
+  record Sizes(SlotWidths widths, List<Integer> hidden, Mlp.Style style, Matching matching) {}
 
   /** A tower whose parameters have names that begin with {@code name}. */
   static Tower of(String name, TowerColumns columns, Sizes sizes, Parameters parameters) {
     int last = sizes.hidden().size() - 1;
     List<Integer> widths = sizes.hidden().subList(0, last);
-    int inputs = columns.count(sizes.embedding());
+    int inputs = columns.count(sizes.widths());
     Mlp hidden = new Mlp(parameters, name, inputs, widths, sizes.style());
     int outputs = sizes.hidden().get(last);
     Linear out = new Linear(parameters, name + ".out", hidden.outputs(), outputs);

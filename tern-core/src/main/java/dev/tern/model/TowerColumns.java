@@ -58,21 +58,15 @@ record TowerColumns(List<Integer> slots, List<Integer> numbers) {
     return IntStream.range(0, count).boxed().toList();
   }
 
-  /** Numbers of a row in all columns, with embedding vectors of {@code width}. */
-  int count(int width) {
-    return slots.size() * width + numbers.size();
+  /** Numbers of a row in all columns, with embedding vectors of these widths. */
+  int count(SlotWidths widths) {
+    return widths.sum(slots) + numbers.size();
   }
 
   /** The columns of rows side by side, {@code [B, count]}. */
   Tensor of(Features x) {
-    Tensor vectors = x.embedded();
-    int batch = vectors.shape().size(0);
-    int width = vectors.shape().size(2);
     List<Tensor> parts = new ArrayList<>();
-    for (Run run : runs(slots)) {
-      Tensor part = vectors.slice(1, run.from(), run.to());
-      parts.add(part.reshape(batch, (run.to() - run.from()) * width));
-    }
+    runs(slots).forEach(run -> parts.add(x.slots(run.from(), run.to())));
     runs(numbers).forEach(run -> parts.add(x.dense().slice(1, run.from(), run.to())));
     return Tensor.concat(1, parts);
   }

@@ -27,7 +27,12 @@ final class TwoTower implements RetrievalModel {
 
   @Override
   public int embeddingWidth() {
-    return sizes.embedding();
+    return sizes.widths().all();
+  }
+
+  @Override
+  public int embeddingWidth(String table) {
+    return sizes.widths().of(table);
   }
 
   @Override

@@ -9,15 +9,21 @@ import java.util.List;
 
 /** Wide and deep (Cheng et al., "Wide & Deep Learning for Recommender Systems", 2016). */
 final class WideAndDeep extends LinearModel {
+  private final SlotWidths widths;
   private final Mlp deep;
   private final Linear out;
 
   WideAndDeep(
-      int width, List<Integer> hidden, Mlp.Style style, Schema schema, Parameters parameters) {
-    super(width, schema, parameters, "wide");
-    int flat = schema.slotCount() * width + schema.denseDim();
-    deep = new Mlp(parameters, "deep", flat, hidden, style);
+      Widths widths, List<Integer> hidden, Mlp.Style style, Schema schema, Parameters parameters) {
+    super(widths.all(), schema, parameters, "wide");
+    this.widths = SlotWidths.of(widths, schema);
+    deep = new Mlp(parameters, "deep", this.widths.flat(schema), hidden, style);
     out = new Linear(parameters, "out", deep.outputs(), 1);
+  }
+
+  @Override
+  public int embeddingWidth(String table) {
+    return 1 + widths.of(table);
   }
 
   @Override

@@ -274,12 +274,15 @@ final class LookAheadTest {
   void whatGoesWrongAheadIsThrownWhenTheSlotsTurnComes() throws InterruptedException {
     try (EmbeddingTable first = table(RowPolicy.ALL, false);
         EmbeddingTable second = table(RowPolicy.ALL, false);
-        LookAhead ahead = new LookAhead(tables(first, second), new SlotPlaces(2, List.of()))) {
+        LookAhead ahead =
+            new LookAhead(
+                tables(first, second), new SlotPlaces(List.of(WIDTH, WIDTH), List.of()))) {
       Batch batch = batch(1, 2, 3);
       batch.offsets(1)[3] = 1000;
       lookAhead(ahead, batch);
       batch.offsets(1)[3] = 3;
-      TableBatch[] parts = tables(first, second).newBatch(new SlotPlaces(2, List.of()));
+      TableBatch[] parts =
+          tables(first, second).newBatch(new SlotPlaces(List.of(WIDTH, WIDTH), List.of()));
       TableBatch before = parts[0];
       assertThat(ahead.take(0, parts)).isTrue();
       assertThat(parts[0]).isNotSameAs(before);

@@ -324,10 +324,16 @@ final class SequenceModelsTest {
       Slot third = Slot.ragged("bought").withTable("item");
       Slot seen = Slot.ragged("items").withTable("item").in(SEEN);
       Schema owned = new Schema(List.of("y"), List.of(), List.of(other, Slot.oneHot("item"), seen));
-      assertThat(SequenceTarget.of(owned, "DIN").getFirst().targets()).containsExactly(1);
+      assertThat(
+              SequenceTarget.of(owned, "DIN", SlotWidths.of(Widths.of(D), owned))
+                  .getFirst()
+                  .targets())
+          .containsExactly(1);
       Slot owner = Slot.ragged("item").in(SEEN);
       Schema one = new Schema(List.of("y"), List.of(), List.of(owner, other));
-      assertThat(SequenceTarget.of(one, "DIN").getFirst().targets()).containsExactly(0);
+      assertThat(
+              SequenceTarget.of(one, "DIN", SlotWidths.of(Widths.of(D), one)).getFirst().targets())
+          .containsExactly(0);
       Schema two = new Schema(List.of("y"), List.of(), List.of(owner, other, third));
       assertThatThrownBy(() -> config(ModelConfig.Type.DIN).create(two, parameters))
           .isInstanceOf(IllegalArgumentException.class)

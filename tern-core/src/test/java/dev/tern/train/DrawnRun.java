@@ -53,6 +53,9 @@ public record DrawnRun(
     Batch train = rows(schema, sequences, random, TRAINED, KNOWN);
     FeatureEncoder encoder = encoder(train, tables, random).withSequences(sequences);
     ModelConfig model = model(type, random);
+    if (type.takesWidths() && seed % 2 == 0) {
+      model = widened(model, encoder.schema(), random);
+    }
     return new DrawnRun(
         schema, encoder, model, train, rows(schema, sequences, random, HELD, 2 * KNOWN));
   }
@@ -175,6 +178,17 @@ public record DrawnRun(
       model = model.withTowers(new Towers(List.of(), List.of(6), 1 + random.nextInt(3), gate));
     }
     return takesActivation(model) ? activated(model, random) : model;
+  }
+
+  /** The model with vectors of unequal widths. */
+  private static ModelConfig widened(ModelConfig model, Schema schema, Random random) {
+    ModelConfig widened = model;
+    int unit = model.type() == ModelConfig.Type.BST ? 2 : 1; // Heads divide the sum of widths.
+    for (String table : schema.tables()) {
+      widened = widened.withEmbedding(table, unit * (1 + random.nextInt(6)));
+    }
+    int other = widened.widths().own().get("user") + unit;
+    return widened.widths().differ() ? widened : widened.withEmbedding("user", other);
   }
 
   private static ModelConfig activated(ModelConfig model, Random random) {

@@ -371,6 +371,13 @@ final class DataKeys {
           "model",
           "How the embeddings of several ids in one of these columns become one; model for what"
               + " model.combiner says.");
+  static final Key<Long> SPARSE_EMBEDDING =
+      KEYS.key(
+          "data.sparse.embedding",
+          new Kind.Whole(0, 4096),
+          0L,
+          "Width of the embeddings of these columns, and of those that use their tables, in a model"
+              + " that reads embeddings side by side; 0 for what model.embedding says.");
   static final Key<Long> SPARSE_BUCKETS =
       KEYS.key("data.sparse.buckets", Kind.COUNT, 0L, "Buckets of the hash; 0 for all 64 bits.")
           .when(ENCODE, "hash");

@@ -1,6 +1,7 @@
 package dev.tern.cli.config;
 
 import dev.tern.base.DType;
+import dev.tern.base.Shown;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
@@ -10,6 +11,7 @@ import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
+import dev.tern.model.Widths;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
 import java.nio.file.Path;
@@ -88,7 +90,8 @@ final class ModelKeys {
               "model.embedding",
               new Kind.Whole(1, 4096),
               16L,
-              "Width of the embedding of an id; in neumf of both of its vectors.")
+              "Width of the embedding of an id, where its column has none of its own"
+                  + " (data.sparse.embedding); in neumf of both of its vectors.")
           .when(
               MODEL,
               "wdl",
@@ -309,8 +312,9 @@ final class ModelKeys {
           "model.tables.init",
           new Kind.Files("a file of vectors", true),
           List.<Path>of(),
-          "A file of vectors that these tables begin with: lines of a value and model.embedding"
-              + " numbers, or with the header of word2vec. Ids without one begin as usual.");
+          "A file of vectors that these tables begin with: lines of a value and as many numbers as"
+              + " the embedding is wide, or with the header of word2vec. Ids without one begin as"
+              + " usual.");
   static final RowKeys TABLE_RULES = RowKeys.of(KEYS, "model.tables");
 
   private ModelKeys() {}
@@ -326,7 +330,7 @@ final class ModelKeys {
     boolean dlrm = type == ModelConfig.Type.DLRM;
     return new ModelConfig(
         type,
-        s.get(EMBEDDING).intValue(),
+        widths(s),
         dlrm ? withoutLast(s.get(TOP)) : s.get(HIDDEN),
         dlrm ? withoutLast(s.get(BOTTOM)) : s.get(BOTTOM),
         new Mlp.Style(
@@ -351,6 +355,24 @@ final class ModelKeys {
             type.hasTowers() ? s.get(TOWERS) : List.of(),
             s.get(EXPERTS).intValue(),
             s.get(GATES)));
+  }
+
+  /** Whether embeddings may have unequal widths in a model of this name. */
+  static boolean takesWidths(String model) {
+    return ModelConfig.Type.valueOf(constant(model)).takesWidths();
+  }
+
+  /** The width of embeddings, and those of columns that have their own. */
+  private static Widths widths(Settings s) {
+    Widths widths = Widths.of(s.get(EMBEDDING).intValue());
+    for (Settings.Group group : s.all("data.sparse")) {
+      int own = group.get(DataKeys.SPARSE_EMBEDDING).intValue();
+      for (String column :
+          own == 0 ? List.<String>of() : columns(group, DataKeys.SPARSE_EMBEDDING)) {
+        widths = widths.with(column, own);
+      }
+    }
+    return widths;
   }
 
   /** The tasks of data.labels; none where the rows have one label. */
@@ -425,7 +447,8 @@ final class ModelKeys {
             .rows(ROW_RULES.read(s.top()));
     for (Settings.Group group : s.all("data.sparse")) {
       String combiner = group.get(DataKeys.SPARSE_COMBINER);
-      for (String column : combiner.equals("model") ? List.<String>of() : columns(group)) {
+      for (String column :
+          combiner.equals("model") ? List.<String>of() : columns(group, DataKeys.SPARSE_COMBINER)) {
         told = told.combiner(column, Combiner.valueOf(constant(combiner)));
       }
     }
@@ -442,13 +465,17 @@ final class ModelKeys {
     return told.frozen(frozen);
   }
 
-  private static List<String> columns(Settings.Group sparse) {
+  static List<String> columns(Settings.Group sparse, Key<?> key) {
     List<String> columns = sparse.get(DataKeys.SPARSE_COLUMNS);
     if (columns.isEmpty()) {
       throw new ConfigException(
-          sparse.where(DataKeys.SPARSE_COMBINER)
-              + ": data.sparse.combiner: got one for columns without names, expected names beside"
-              + " it; add data.sparse.columns, or give model.combiner for all columns");
+          sparse.where(key)
+              + ": "
+              + key.path()
+              + ": got one for columns without names, expected names beside it; add"
+              + " data.sparse.columns, or give model."
+              + key.name()
+              + " for all columns");
     }
     return columns;
   }
@@ -486,6 +513,11 @@ final class ModelKeys {
     StringBuilder out = new StringBuilder(type);
     if (!type.equals("lr")) {
       out.append(", embedding ").append(model.embedding());
+    }
+    if (!model.widths().own().isEmpty()) {
+      List<String> own = new ArrayList<>();
+      model.widths().own().forEach((slot, width) -> own.add(slot + " " + width));
+      out.append(" (").append(Shown.list(own)).append(')');
     }
     if (type.equals("dlrm")) {
       out.append(", bottom ").append(widths(model.bottom(), model.embedding()));

@@ -53,13 +53,13 @@ public final class VectorFile {
    *
    * @param table name of the table, a column of values
    * @throws DataException naming file, line and byte, if the file has no vectors, one of another
-   *     width ({@link Network#vectorWidths}), a value twice, or anything but finite numbers
+   *     width ({@link Network#vectorWidths(String)}), a value twice, or anything but finite numbers
    * @throws IllegalArgumentException if there is no such table
    * @throws IllegalStateException if it has rows
    */
   public static Result begin(Path file, FeatureEncoder encoder, Network network, String table) {
     ValueIds ids = ValueIds.of(encoder, table);
-    try (VectorLines lines = VectorLines.open(file, network.vectorWidths())) {
+    try (VectorLines lines = VectorLines.open(file, network.vectorWidths(table))) {
       VectorFile vectors = new VectorFile(lines, ids);
       try {
         network.begin(table, lines.width(), vectors::next);

@@ -107,7 +107,7 @@ final class VectorLines implements AutoCloseable {
     parser.parseInteger(buffer, second, end);
     if (parser.integer() > Integer.MAX_VALUE || !widths.contains((int) parser.integer())) {
       throw new DataException(
-          "%s: got vectors of %d numbers by the header, expected %s; make model.embedding as wide, or give other vectors"
+          "%s: got vectors of %d numbers by the header, expected %s; make model.embedding, or embedding beside the column in data.sparse, as wide, or give other vectors"
               .formatted(where(second), parser.integer(), expected()));
     }
     width = (int) parser.integer();
@@ -209,7 +209,8 @@ final class VectorLines implements AutoCloseable {
                 text.quoted(start, valueEnd),
                 wanted,
                 width == 0
-                    ? "make model.embedding as wide, or give other vectors"
+                    ? "make model.embedding, or embedding beside the column in data.sparse, as"
+                          + " wide, or give other vectors"
                     : "check whether the line was cut"));
   }
 

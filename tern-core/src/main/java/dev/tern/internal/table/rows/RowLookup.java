@@ -97,6 +97,10 @@ public final class RowLookup {
 
   // For each place: a bag that holds the id, and the weight of the id in this bag.
   public int[] bags = new int[0];
+
+  /** The same for all parts of gradients but the last, where {@link RowParts#hasFrontPlaces}. */
+  int[] frontBags = new int[0];
+
   public float[] scales = new float[0];
 
   /** How many scales are known to be 1, from the first on. */
@@ -481,6 +485,14 @@ public final class RowLookup {
   /** Replaces each grouped bag by the place of its gradient. */
   void placeBags(RowParts gradients) {
     int places = starts[unique];
+    if (gradients.hasFrontPlaces()) {
+      if (frontBags.length < places) {
+        frontBags = new int[bags.length];
+      }
+      for (int i = 0; i < places; i++) {
+        frontBags[i] = gradients.frontPlace(bags[i]);
+      }
+    }
     for (int i = 0; i < places; i++) {
       bags[i] = gradients.place(bags[i]);
     }

@@ -25,6 +25,10 @@ public final class RowParts {
   private int[] places = new int[0];
   private int[] steps = new int[0];
 
+  // See interleaveFront; empty if all parts lie in the same places.
+  private int[] frontPlaces = new int[0];
+  private int[] frontSteps = new int[0];
+
   public RowParts(List<Integer> widths) {
     ends = new int[widths.size()];
     bases = new long[ends.length];
@@ -91,17 +95,37 @@ public final class RowParts {
     this.steps = steps;
   }
 
+  /** Gives all parts but the last other places of interleaved bags than those of the last. */
+  public void interleaveFront(int[] places, int[] steps) {
+    frontPlaces = places;
+    frontSteps = steps;
+  }
+
   boolean isInterleaved() {
     return places.length > 0;
   }
 
+  /** Whether the parts before the last have places of their own. */
+  boolean hasFrontPlaces() {
+    return frontPlaces.length > 0;
+  }
+
   /** The bag in whose place {@code bag} lies, if bags are interleaved. */
   int place(int bag) {
-    int slot = places.length - 1;
+    return place(bag, places, steps);
+  }
+
+  /** As {@link #place(int)}, for the parts before the last, if these have their own. */
+  int frontPlace(int bag) {
+    return place(bag, frontPlaces, frontSteps);
+  }
+
+  private int place(int bag, int[] at, int[] by) {
+    int slot = at.length - 1;
     while (bag < firsts[slot]) {
       slot--;
     }
-    return places[slot] + (bag - firsts[slot]) * steps[slot];
+    return at[slot] + (bag - firsts[slot]) * by[slot];
   }
 
   /** The number of parts. */

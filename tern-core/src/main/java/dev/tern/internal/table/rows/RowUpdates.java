@@ -127,8 +127,10 @@ public final class RowUpdates {
   /** The gradients of distinct ids {@code [from, to)}, added up and clipped. */
   private MatrixBlock summed(RowLookup lookup, int bags, RowParts gradients, int from, int to) {
     sums.at(sumsAt - from * sumStride, sumStride).rows(from, to);
-    for (int p = 0; p < gradients.count(); p++) {
-      loops.sumGradients(lookup, gradients.part(p, 0, bags), sums);
+    int last = gradients.count() - 1;
+    for (int p = 0; p <= last; p++) {
+      int[] places = p < last && gradients.hasFrontPlaces() ? lookup.frontBags : lookup.bags;
+      loops.sumGradients(lookup, places, gradients.part(p, 0, bags), sums);
     }
     if (pairing) {
       pairs.addGradients(lookup, gradients, sums);

@@ -18,9 +18,9 @@ import dev.tern.optim.Optimizer;
 final class ScalarSteps {
   private ScalarSteps() {}
 
-  static void sumGradients(RowLookup lookup, MatrixBlock gradients, MatrixBlock sums, int j) {
+  static void sumGradients(
+      RowLookup lookup, int[] bags, MatrixBlock gradients, MatrixBlock sums, int j) {
     int[] starts = lookup.starts;
-    int[] bags = lookup.bags;
     float[] scales = lookup.scales;
     for (int u = sums.from; u < sums.to; u++) {
       int end = starts[u + 1];

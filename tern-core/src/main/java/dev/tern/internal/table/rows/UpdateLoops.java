@@ -26,17 +26,17 @@ public final class UpdateLoops {
    * Adds up gradients of a grouped lookup: row {@code u} of {@code sums} becomes the sum, in order
    * of position, of the gradients of the bags that hold id {@code u}, each times the id's factor.
    */
-  void sumGradients(RowLookup lookup, MatrixBlock gradients, MatrixBlock sums) {
+  void sumGradients(RowLookup lookup, int[] bags, MatrixBlock gradients, MatrixBlock sums) {
     int j = gradients.begin;
     int end = gradients.end;
     for (; j <= end - 2L * lanes; j += 2 * lanes) {
-      VectorSteps.sumGradients2(lookup, gradients, sums, j);
+      VectorSteps.sumGradients2(lookup, bags, gradients, sums, j);
     }
     for (; j <= end - lanes; j += lanes) {
-      VectorSteps.sumGradients(lookup, gradients, sums, j);
+      VectorSteps.sumGradients(lookup, bags, gradients, sums, j);
     }
     for (; j < end; j++) {
-      ScalarSteps.sumGradients(lookup, gradients, sums, j);
+      ScalarSteps.sumGradients(lookup, bags, gradients, sums, j);
     }
   }
 

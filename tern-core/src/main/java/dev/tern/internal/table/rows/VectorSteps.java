@@ -31,9 +31,9 @@ final class VectorSteps {
   private VectorSteps() {}
 
   /** Two vectors of columns. */
-  static void sumGradients2(RowLookup lookup, MatrixBlock gradients, MatrixBlock sums, int j) {
+  static void sumGradients2(
+      RowLookup lookup, int[] bags, MatrixBlock gradients, MatrixBlock sums, int j) {
     int[] starts = lookup.starts;
-    int[] bags = lookup.bags;
     float[] scales = lookup.scales;
     for (int u = sums.from; u < sums.to; u++) {
       int end = starts[u + 1];
@@ -51,9 +51,9 @@ final class VectorSteps {
     }
   }
 
-  static void sumGradients(RowLookup lookup, MatrixBlock gradients, MatrixBlock sums, int j) {
+  static void sumGradients(
+      RowLookup lookup, int[] bags, MatrixBlock gradients, MatrixBlock sums, int j) {
     int[] starts = lookup.starts;
-    int[] bags = lookup.bags;
     float[] scales = lookup.scales;
     for (int u = sums.from; u < sums.to; u++) {
       int end = starts[u + 1];

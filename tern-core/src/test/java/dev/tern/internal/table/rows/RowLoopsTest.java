@@ -212,6 +212,7 @@ final class RowLoopsTest {
           (loops, d) ->
               loops.updates.sumGradients(
                   d.lookup,
+                  d.lookup.bags,
                   d.block(d.grads).columns(begin, width),
                   d.block(d.out).rows(Math.min(1, count), count)));
     }

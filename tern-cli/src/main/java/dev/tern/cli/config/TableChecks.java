@@ -1,0 +1,215 @@
+package dev.tern.cli.config;
+
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Checks of what several keys say about embedding tables. */
+final class TableChecks {
+  private TableChecks() {}
+
+  static void run(Settings settings) {
+    tables(settings);
+    widths(settings);
+    unknown(settings);
+    linearOptimizer(settings);
+    tableMemory(settings);
+  }
+
+  /** Each group of table rules names columns that have a table, each once. */
+  private static void tables(Settings s) {
+    Map<String, String> tables = new LinkedHashMap<>();
+    List<Settings.Group> sparse = s.all("data.sparse");
+    for (Settings.Group group : sparse) {
+      String table = group.get(DataKeys.TABLE);
+      group
+          .get(DataKeys.SPARSE_COLUMNS)
+          .forEach(column -> tables.put(column, table.isEmpty() ? column : table));
+    }
+    boolean open =
+        sparse.isEmpty() || sparse.stream().anyMatch(g -> g.get(DataKeys.SPARSE_COLUMNS).isEmpty());
+    Set<String> seen = new HashSet<>();
+    for (Settings.Group group : s.all("model.tables")) {
+      List<Path> vectors = group.get(ModelKeys.TABLE_INIT);
+      boolean empty = vectors.isEmpty() && s.get(TrainKeys.FROM).isEmpty();
+      if (!group.get(ModelKeys.TABLE_TRAINABLE) && empty) {
+        throw new ConfigException(
+            group.where(ModelKeys.TABLE_TRAINABLE)
+                + ": model.tables.trainable: got false in a run that begins with empty tables,"
+                + " expected an earlier run or a file that has their rows; name it in train.from,"
+                + " as in --from runs/day1, or in model.tables.init");
+      }
+      if (vectors.size() > 1) {
+        throw new ConfigException(
+            group.where(ModelKeys.TABLE_INIT)
+                + ": model.tables.init: got "
+                + vectors.size()
+                + " files, expected one; join them");
+      }
+      for (String column : group.get(ModelKeys.TABLE_COLUMNS)) {
+        String wrong = "";
+        if (!seen.add(column)) {
+          wrong = " a second time, expected each column once; remove it from one group";
+        } else if (!open && !tables.containsKey(column)) {
+          wrong = ", expected one of data.sparse.columns; list it there, or remove it here";
+        } else if (!tables.getOrDefault(column, column).equals(column)) {
+          wrong = ", which uses the table of " + tables.get(column) + "; name that one";
+        }
+        if (!wrong.isEmpty()) {
+          throw new ConfigException(
+              group.where(ModelKeys.TABLE_COLUMNS)
+                  + ": model.tables.columns: got the column "
+                  + column
+                  + wrong);
+        }
+      }
+    }
+  }
+
+  /** The rules of all tables. */
+  private static List<RowPolicy> rowRules(Settings s) {
+    return Stream.concat(
+            Stream.of(ModelKeys.ROW_RULES.read(s.top())),
+            s.all("model.tables").stream().map(ModelKeys.TABLE_RULES::read))
+        .toList();
+  }
+
+  /** Buckets are for ids that training leaves without a row. */
+  private static void unknown(Settings s) {
+    boolean some =
+        rowRules(s).stream().anyMatch(RowPolicy::leavesIdsWithout)
+            || s.all("data.sparse").stream().anyMatch(TableChecks::leavesRare);
+    if (s.get(ModelKeys.UNKNOWN).equals("hash") && !some) {
+      throw new ConfigException(
+          s.where("model.unknown")
+              + ": model.unknown: got hash where training gives each id a row, expected ids without"
+              + " one, or their buckets would learn nothing; set data.sparse.min_count above 1, or"
+              + " add model.admission, or model.max_rows with model.when_full: unknown");
+    }
+  }
+
+  private static boolean leavesRare(Settings.Group group) {
+    return group.get(DataKeys.ENCODE).equals("vocabulary") && group.get(DataKeys.MIN_COUNT) > 1;
+  }
+
+  /** The section of the optimizer of embeddings. */
+  private static OptimizerKeys tableOptimizer(Settings s) {
+    return TrainKeys.TABLE_OPTIMIZER.is(s, "same")
+        ? TrainKeys.OPTIMIZER
+        : TrainKeys.TABLE_OPTIMIZER;
+  }
+
+  private static void linearOptimizer(Settings s) {
+    if (TrainKeys.LINEAR_OPTIMIZER.is(s, "same")) {
+      return;
+    }
+    String where = s.where("train.linear_optimizer.type") + ": train.linear_optimizer.type: got ";
+    if (!List.of("wdl", "deepfm", "fm").contains(s.get(ModelKeys.MODEL))) {
+      throw new ConfigException(
+          where
+              + "one with model "
+              + s.get(ModelKeys.MODEL)
+              + ", expected none, as it has no linear weights beside embeddings; use"
+              + " train.table_optimizer");
+    }
+    for (OptimizerKeys keys : List.of(tableOptimizer(s), TrainKeys.LINEAR_OPTIMIZER)) {
+      if (keys.walksTables(s)) {
+        throw new ConfigException(
+            where
+                + "one beside adam that walks whole tables, expected adam that leaves rows alone;"
+                + " set "
+                + keys.section()
+                + ".lazy: true");
+      }
+    }
+  }
+
+  /** Refuses options that tables with rows in files do not support. */
+  private static void tableMemory(Settings s) {
+    if (s.get(TrainKeys.TABLE_MEMORY) == 0) {
+      return;
+    }
+    OptimizerKeys tables = tableOptimizer(s);
+    if (tables.walksTables(s)) {
+      refuseTableMemory(s, "adam that walks whole tables", tables.section() + ".lazy: true");
+    }
+    if (!(ModelKeys.ROW_RULES.read(s.top()).eviction() instanceof Eviction.Never)) {
+      refuseTableMemory(s, "rows that go", "model.eviction.type: never");
+    }
+    for (Settings.Group group : s.all("model.tables")) {
+      if (!(ModelKeys.TABLE_RULES.read(group).eviction() instanceof Eviction.Never)) {
+        String columns = String.join(", ", group.get(ModelKeys.TABLE_COLUMNS));
+        refuseTableMemory(
+            s,
+            "rows that go in the table of " + columns,
+            "model.tables.eviction.type: never there");
+      }
+    }
+    if (s.get(ModelKeys.UNKNOWN).equals("mean")) {
+      refuseTableMemory(s, "the mean of whole tables for unknown ids", "model.unknown: zeros");
+    }
+    if (s.get(ModelKeys.UNKNOWN).equals("hash")) {
+      refuseTableMemory(s, "buckets for unknown ids", "model.unknown: zeros");
+    }
+  }
+
+  private static void refuseTableMemory(Settings s, String got, String cure) {
+    throw new ConfigException(
+        s.where("train.table_memory")
+            + ": train.table_memory: got a limit with "
+            + got
+            + ", expected 0 there; set "
+            + cure);
+  }
+
+  /** Columns have a width of their own in models that read embeddings side by side. */
+  private static void widths(Settings s) {
+    String model = s.get(ModelKeys.MODEL);
+    Map<String, Settings.Group> named = new LinkedHashMap<>(); // By table.
+    for (Settings.Group group : s.all("data.sparse")) {
+      long width = group.get(DataKeys.SPARSE_EMBEDDING);
+      if (width == 0) {
+        continue;
+      }
+      String where = group.where(DataKeys.SPARSE_EMBEDDING) + ": data.sparse.embedding: got ";
+      if (width != s.get(ModelKeys.EMBEDDING) && !ModelKeys.takesWidths(model)) {
+        throw new ConfigException(
+            where
+                + width
+                + " for "
+                + String.join(", ", group.get(DataKeys.SPARSE_COLUMNS))
+                + " beside model.embedding "
+                + s.get(ModelKeys.EMBEDDING)
+                + " with the model "
+                + model
+                + (model.equals("lr")
+                    ? ", which has no embeddings; remove it"
+                    : ", which multiplies embeddings with each other, expected one width; remove"
+                        + " it, or take a model that reads them side by side, such as wdl or"
+                        + " dcnv2"));
+      }
+      for (String column : ModelKeys.columns(group, DataKeys.SPARSE_EMBEDDING)) {
+        String table = group.get(DataKeys.TABLE).isEmpty() ? column : group.get(DataKeys.TABLE);
+        Settings.Group other = named.putIfAbsent(table, group);
+        if (other != null && other.get(DataKeys.SPARSE_EMBEDDING) != width) {
+          throw new ConfigException(
+              where
+                  + width
+                  + " for "
+                  + column
+                  + ", expected "
+                  + other.get(DataKeys.SPARSE_EMBEDDING)
+                  + " as the other columns of the table "
+                  + table
+                  + " have; give it where one of them is");
+        }
+      }
+    }
+  }
+}
