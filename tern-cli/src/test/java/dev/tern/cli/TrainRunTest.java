@@ -11,6 +11,8 @@ import dev.tern.cli.config.TrainConfig;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.InitialWeights;
+import dev.tern.embedding.config.OwnOptions;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
@@ -136,6 +138,38 @@ final class TrainRunTest {
         "data: {format: criteo-synthetic, sparse: {embedding: 4}}\n"
             + "model: {type: wdl}\nrun: {dir: x}\n",
         "data.sparse.embedding: got one for columns without names");
+  }
+
+  @Test
+  void optionsOfTablesThatDoNotGoTogetherAreRefusedByTheirPlace() {
+    String head = "data: {format: criteo-synthetic}\nrun: {dir: x}\nmodel:\n  type: wdl\n";
+    requireRefused(
+        head + "  max_rows: 9\n  tables: [{columns: [C1], storage: bf16}]\n",
+        "c.yaml line 6: model.tables.rules: got other options for C1 without rules for ids");
+    requireRefused(
+        head + "  tables: [{columns: [C1], rules: same, max_rows: 7}]\n",
+        "model.tables.rules: got same beside rules for C1");
+    requireRefused(
+        head + "  tables: [{columns: [C1], l2: none}]\n",
+        "model.tables.l2: got none, expected a number of at least 0, or same");
+    requireRefused(
+        head + "  tables: [{columns: [C1], initializer: {type: normal, scale: -1}}]\n",
+        "model.tables.initializer: initial weights: got -1.0, expected a deviation of 0 or more");
+    requireRefused(
+        head + "  initializer: {type: zeros, scale: 1}\n",
+        "got model.initializer.scale, expected it only where model.initializer.type is uniform or"
+            + " normal or constant");
+    String adam = "  tables: [{columns: [C1], optimizer: {type: adam}}]\n";
+    requireRefused(
+        head + adam + "train: {optimizer: {type: sgd}, table_memory: 1m}\n",
+        "adam that walks whole tables, expected 0 there; set model.tables.optimizer.lazy: true");
+    requireRefused(
+        head + adam + "train: {optimizer: {type: sgd}, linear_optimizer: {type: ftrl}}\n",
+        "set model.tables.optimizer.lazy: true");
+    String ftrl = "  tables: [{columns: [C1], optimizer: {type: ftrl}}]\n";
+    requireRefused(
+        head + ftrl + "train: {from: runs/y, optimizer: {type: sgd}}\n",
+        "train.from: got weights to begin with for ftrl");
   }
 
   private static void requireRefused(String yaml, String message) {
@@ -289,6 +323,7 @@ final class TrainRunTest {
             columns + " ",
             t -> Objects.requireNonNull(t.options.tables().rowsOf().get("city")));
     all.addAll(own.all());
+    all.addAll(ownOptions(columns));
     all.add(
         new Setting(
             "model.tables.trainable",
@@ -310,6 +345,47 @@ final class TrainRunTest {
             t -> t.options.tables().rowsOf().keySet(),
             Set.of("city")));
     return all;
+  }
+
+  private static OwnOptions own(Told told) {
+    return told.options.tables().own().getOrDefault("city", OwnOptions.NONE);
+  }
+
+  private static List<Setting> ownOptions(String columns) {
+    String initial = "model.initializer";
+    String own = "model.tables.initializer";
+    Function<Told, Object> rules = t -> t.options.tables().rowsOf().get("city").maxRows();
+    return List.of(
+        new Setting(
+            "model.tables.storage",
+            "bf16",
+            columns,
+            t -> own(t).storage(),
+            Optional.of(DType.BF16)),
+        new Setting("model.tables.l2", "0.5", columns, t -> own(t).l2(), Optional.of(0.5f)),
+        new Setting("model.tables.rules", "same", columns + " model.max_rows=9", rules, 9L),
+        setting(
+            initial + ".type",
+            "normal",
+            t -> t.options.tables().initial(),
+            new InitialWeights.Normal(0.0173f)),
+        setting(
+            initial + ".scale",
+            "0.25",
+            t -> t.options.tables().initial(),
+            new InitialWeights.Uniform(0.25f)),
+        new Setting(
+            own + ".type",
+            "zeros",
+            columns,
+            t -> own(t).initial(),
+            Optional.of(InitialWeights.ZEROS)),
+        new Setting(
+            own + ".scale",
+            "-0.5",
+            columns + " " + own + ".type=constant",
+            t -> own(t).initial(),
+            Optional.of(new InitialWeights.Constant(-0.5f))));
   }
 
   /**
@@ -380,6 +456,7 @@ final class TrainRunTest {
     all.addAll(optimizer("train.table_optimizer", t -> List.of(t.options.tables().optimizer())));
     all.addAll(
         optimizer("train.linear_optimizer", t -> t.options.tables().firstPart().stream().toList()));
+    all.addAll(optimizer("model.tables.optimizer", t -> own(t).optimizer().stream().toList()));
     return all;
   }
 
@@ -408,6 +485,9 @@ final class TrainRunTest {
   private record OptimizerSettings(String section, Function<Told, List<Optimizer>> got) {
     Setting of(String rule, String key, String value, Optimizer expected) {
       String context = section + ".type=" + rule;
+      if (section.contains("model.tables")) {
+        context += " model.tables.columns=city";
+      }
       if (section.contains("linear")) {
         context += " train.optimizer.lazy=true";
         context += rule.equals("adam") ? " " + section + ".lazy=true" : "";

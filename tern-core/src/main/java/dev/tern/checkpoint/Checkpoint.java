@@ -425,14 +425,15 @@ public final class Checkpoint {
   /**
    * The optimizer state of a new row of a table.
    *
+   * @param table its number
    * @param width weights of the row
    * @param floats floats of optimizer state that rows have in the table's file
    * @throws DataException if the optimizer keeps another number of floats
    */
-  public float[] initialState(int width, int floats) {
+  public float[] initialState(int table, int width, int floats) {
     float[] state;
     try {
-      state = rowRule().initialState(width);
+      state = rowRule(tables().get(table)).initialState(width);
     } catch (IllegalArgumentException e) {
       throw new DataException(folder() + ": " + e.getMessage() + "; the checkpoint is damaged", e);
     }
@@ -444,10 +445,10 @@ public final class Checkpoint {
     return state;
   }
 
-  private RowRule rowRule() {
+  private RowRule rowRule(String table) {
     Json.Obj json = chain.last().json();
     Json.Obj tables = json.object("tables");
-    Optimizer optimizer = TableOptionsJson.optimizer(tables);
+    Optimizer optimizer = TableOptionsJson.optimizer(tables, table);
     return TableOptionsJson.firstPart(tables)
         .map(first -> RowRule.withHead((int) json.integer(RunFacts.FIRST_WIDTH), first, optimizer))
         .orElse(RowRule.of(optimizer));

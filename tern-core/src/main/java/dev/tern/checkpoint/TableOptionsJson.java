@@ -5,6 +5,8 @@ import dev.tern.base.DataException;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.InitialWeights;
+import dev.tern.embedding.config.OwnOptions;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
@@ -33,6 +35,16 @@ final class TableOptionsJson {
   private static final String COMBINERS = "combiners";
 
   private static final String OPTIMIZER = "optimizer";
+
+  /** What single tables have otherwise than the others, by name; absent for nothing. */
+  private static final String OWN = "own";
+
+  /** Initial weights are one of: uniform in a range, normal with a deviation, a constant. */
+  private static final String RANGE = "initRange";
+
+  private static final String DEVIATION = "initDeviation";
+  private static final String CONSTANT = "initConstant";
+
   private static final String ROWS = "rows";
   private static final String ROWS_OF = "rowsOf";
   private static final String HASH = "HASH";
@@ -42,12 +54,14 @@ final class TableOptionsJson {
 
   /** All options that decide weights. */
   static Json.Obj write(TableOptions options) {
-    Json.Obj tables =
-        Json.object()
-            .put(OPTIMIZER, OptimizerJson.write(options.optimizer()))
-            .put("initRange", options.initRange())
-            .put("l2", options.l2())
-            .put("combiner", options.combiner().name());
+    Json.Obj tables = Json.object().put(OPTIMIZER, OptimizerJson.write(options.optimizer()));
+    putInitial(tables, options.initial());
+    tables.put("l2", options.l2()).put("combiner", options.combiner().name());
+    if (!options.own().isEmpty()) {
+      Json.Obj all = Json.object();
+      options.own().forEach((table, own) -> all.put(table, own(own)));
+      tables.put(OWN, all);
+    }
     if (!options.combinersOf().isEmpty()) {
       Json.Obj combiners = Json.object();
       options.combinersOf().forEach((slot, combiner) -> combiners.put(slot, combiner.name()));
@@ -77,6 +91,48 @@ final class TableOptionsJson {
       tables.put("limits", limits(options.limits()));
     }
     return tables;
+  }
+
+  private static Json.Obj own(OwnOptions own) {
+    Json.Obj json = Json.object();
+    own.optimizer().ifPresent(optimizer -> json.put(OPTIMIZER, OptimizerJson.write(optimizer)));
+    own.storage().ifPresent(storage -> json.put(STORAGE, storage.name()));
+    own.l2().ifPresent(share -> json.put("l2", share));
+    own.initial().ifPresent(initial -> putInitial(json, initial));
+    return json;
+  }
+
+  private static OwnOptions own(Json.Obj json) {
+    return new OwnOptions(
+        json.has(OPTIMIZER) ? Optional.of(optimizer(json)) : Optional.empty(),
+        json.has(STORAGE) ? Optional.of(storage(json)) : Optional.empty(),
+        json.has("l2") ? Optional.of((float) json.number("l2")) : Optional.empty(),
+        initial(json));
+  }
+
+  /** Uniform weights stand there as in checkpoints that know no others. */
+  private static void putInitial(Json.Obj json, InitialWeights initial) {
+    switch (initial) {
+      case InitialWeights.Uniform(float range) -> json.put(RANGE, range);
+      case InitialWeights.Normal(float deviation) -> json.put(DEVIATION, deviation);
+      case InitialWeights.Constant(float value) -> json.put(CONSTANT, value);
+    }
+  }
+
+  private static Optional<InitialWeights> initial(Json.Obj json) {
+    if (json.has(RANGE)) {
+      return Optional.of(new InitialWeights.Uniform((float) json.number(RANGE)));
+    }
+    if (json.has(DEVIATION)) {
+      return Optional.of(new InitialWeights.Normal((float) json.number(DEVIATION)));
+    }
+    return json.has(CONSTANT)
+        ? Optional.of(new InitialWeights.Constant((float) json.number(CONSTANT)))
+        : Optional.empty();
+  }
+
+  private static DType storage(Json.Obj json) {
+    return json.has(STORAGE) ? DType.valueOf(json.text(STORAGE)) : DType.F32;
   }
 
   private static Json.Obj limits(RowLimits limits) {
@@ -156,6 +212,7 @@ final class TableOptionsJson {
                         state.put("rows of table " + table, policy.toString());
                       }
                     });
+            case OWN -> putOwnState(tables.object(OWN), state);
             default -> {
               // It decides what rows become, not what they hold.
             }
@@ -164,15 +221,34 @@ final class TableOptionsJson {
     return state;
   }
 
+  private static void putOwnState(Json.Obj own, Map<String, String> state) {
+    for (String table : own.fields().keySet()) {
+      Json.Obj options = own.object(table);
+      if (options.has(OPTIMIZER)) {
+        String rule = OptimizerJson.withoutRate(options.object(OPTIMIZER));
+        state.put("optimizer of table " + table, rule);
+      }
+      if (options.has(STORAGE)) {
+        state.put("storage of table " + table, options.text(STORAGE));
+      }
+    }
+  }
+
   /** The options that scoring needs: it inserts, evicts and updates no rows. */
   static TableOptions read(Json.Obj tables) {
     TableOptions options =
         TableOptions.of(optimizer(tables))
-            .initRange((float) tables.number("initRange"))
+            .initial(initial(tables).orElseThrow(() -> withoutInitial()))
             .l2((float) tables.number("l2"))
             .combiner(Combiner.valueOf(tables.text("combiner")))
             .unknown(unknown(tables))
-            .storage(tables.has(STORAGE) ? DType.valueOf(tables.text(STORAGE)) : DType.F32);
+            .storage(storage(tables));
+    if (tables.has(OWN)) {
+      Json.Obj own = tables.object(OWN);
+      for (String table : own.fields().keySet()) {
+        options = options.own(table, own(own.object(table)));
+      }
+    }
     if (tables.has(COMBINERS)) {
       for (Map.Entry<String, Json> of : tables.object(COMBINERS).fields().entrySet()) {
         Combiner combiner = Combiner.valueOf(of.getValue().asText(COMBINERS));
@@ -182,8 +258,20 @@ final class TableOptionsJson {
     return firstPart(tables).map(options::firstPart).orElse(options);
   }
 
+  private static DataException withoutInitial() {
+    return new DataException(
+        "\"tables\": got no \"" + RANGE + "\", expected one; the checkpoint is damaged");
+  }
+
   static Optimizer optimizer(Json.Obj tables) {
     return OptimizerJson.read(tables.object(OPTIMIZER));
+  }
+
+  /** The optimizer of one table, but for the first part of its rows. */
+  static Optimizer optimizer(Json.Obj tables, String table) {
+    boolean own = tables.has(OWN) && tables.object(OWN).has(table);
+    Json.Obj options = own ? tables.object(OWN).object(table) : tables;
+    return optimizer(options.has(OPTIMIZER) ? options : tables);
   }
 
   static Optional<Optimizer> firstPart(Json.Obj tables) {

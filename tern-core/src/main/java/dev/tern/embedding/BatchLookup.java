@@ -283,7 +283,8 @@ public final class BatchLookup implements AutoCloseable {
    *     lookup with pair sums, {@code [B, S]} floats for these; then, per sequence, {@code [n,
    *     columns * D]} floats, which lie a whole number of vectors of {@code D} floats behind those
    *     of the pooled slots. Where last parts differ in width, they lie as {@link #find} says
-   * @param lr learning rate
+   * @param lr learning rate of tables without an optimizer of their own; that of others is in
+   *     proportion: {@link dev.tern.embedding.config.TableOptions#rateRatio}
    * @param step counted from 1
    */
   public void apply(Workers workers, List<MemorySegment> gradients, float lr, long step) {
@@ -367,7 +368,9 @@ public final class BatchLookup implements AutoCloseable {
     if (tables.get(table).config().isFrozen()) {
       return;
     }
-    tables.get(table).apply(part.lookup, bags(table), gradients[table], lr, step);
+    float ratio = tables.get(table).config().rateRatio();
+    float rate = ratio == 1 ? lr : lr * ratio;
+    tables.get(table).apply(part.lookup, bags(table), gradients[table], rate, step);
   }
 
   private PooledBags bags(int table) {

@@ -106,6 +106,7 @@ public final class Network implements AutoCloseable {
     List<String> names = schema.tables();
     Set<String> named = new TreeSet<>(options.rowsOf().keySet());
     named.addAll(options.frozenOf());
+    named.addAll(options.own().keySet());
     requireNames(names, named);
     List<EmbeddingTable> tables = new ArrayList<>();
     try {

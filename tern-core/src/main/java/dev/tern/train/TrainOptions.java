@@ -91,8 +91,7 @@ public final class TrainOptions implements RunSettings, Cloneable {
     Optimizer ofTables = tables.optimizer();
     boolean ftrl =
         optimizer instanceof Optimizer.Ftrl
-            || ofTables instanceof Optimizer.Ftrl
-            || tables.firstPart().filter(Optimizer.Ftrl.class::isInstance).isPresent();
+            || tables.optimizers().stream().anyMatch(Optimizer.Ftrl.class::isInstance);
     boolean constant = schedule instanceof LearningRate.Constant(float lr) && lr > 0;
     if (ftrl && !constant) {
       throw new IllegalArgumentException(

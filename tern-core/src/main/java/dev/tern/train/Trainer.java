@@ -141,12 +141,9 @@ public final class Trainer implements AutoCloseable {
       FeatureEncoder encoder,
       Model.Factory factory,
       TrainOptions options) {
-    TableOptions tables = options.tables();
-    List<Optimizer> optimizers =
-        Stream.concat(
-                Stream.of(options.optimizer(), tables.optimizer()), tables.firstPart().stream())
-            .toList();
-    if (optimizers.stream().anyMatch(Optimizer.Ftrl.class::isInstance)) {
+    Stream<Optimizer> optimizers =
+        Stream.concat(Stream.of(options.optimizer()), options.tables().optimizers().stream());
+    if (optimizers.anyMatch(Optimizer.Ftrl.class::isInstance)) {
       throw new IllegalArgumentException(
           "warm start: got FTRL, which makes each weight anew from its sums, expected another"
               + " optimizer; use Adagrad, or resume the run");

@@ -1,5 +1,6 @@
 package dev.tern.train;
 
+import dev.tern.base.DType;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Sequence;
@@ -10,6 +11,9 @@ import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.InitialWeights;
+import dev.tern.embedding.config.OwnOptions;
+import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
@@ -214,7 +218,33 @@ public record DrawnRun(
         .batch(60)
         .epochs(2)
         .shuffleRows(100)
-        .tables(t -> t.initRange(0.3f).combiner(combiner).unknown(unknown.get(random.nextInt(3))));
+        .tables(t ->
+            withOwn(t.initRange(0.3f).combiner(combiner).unknown(unknown.get(random.nextInt(3)))));
+  }
+
+  /** In some runs some tables have options of their own. */
+  private TableOptions withOwn(TableOptions options) {
+    Random random = new Random(41L * schema.slotCount() + model.embedding());
+    List<Optimizer> optimizers =
+        List.of(
+            Optimizer.sgd(0.1f),
+            Optimizer.adagrad(0.02f),
+            Optimizer.rowWiseAdagrad(0.02f),
+            Optimizer.adam(0.01f),
+            new Optimizer.Ftrl(0.1f, 1, 0.001f, 0.1f));
+    List<DType> storages = List.of(DType.F32, DType.F16, DType.BF16);
+    TableOptions told = options;
+    for (String table : encoder.schema().tables()) {
+      OwnOptions own = OwnOptions.NONE;
+      if (random.nextInt(3) == 0) {
+        own = own.optimizer(optimizers.get(random.nextInt(optimizers.size())));
+      }
+      own = random.nextInt(3) == 0 ? own.storage(storages.get(random.nextInt(3))) : own;
+      own = random.nextInt(3) == 0 ? own.l2(0.01f) : own;
+      own = random.nextInt(3) == 0 ? own.initial(new InitialWeights.Normal(0.2f)) : own;
+      told = own.equals(OwnOptions.NONE) ? told : told.own(table, own);
+    }
+    return told;
   }
 
   private static Batch rows(

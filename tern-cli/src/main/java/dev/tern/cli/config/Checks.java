@@ -368,7 +368,7 @@ final class Checks {
 
   private static void weightDecay(Settings s) {
     double decay = s.get(TrainKeys.WEIGHT_DECAY);
-    if (decay > 0 && TrainKeys.OPTIMIZER.is(s, "ftrl")) {
+    if (decay > 0 && TrainKeys.OPTIMIZER.is(s.top(), "ftrl")) {
       throw new ConfigException(
           s.where("train.weight_decay")
               + ": train.weight_decay: got "
@@ -406,7 +406,8 @@ final class Checks {
     }
     boolean ftrl =
         Stream.of(TrainKeys.OPTIMIZER, TrainKeys.TABLE_OPTIMIZER, TrainKeys.LINEAR_OPTIMIZER)
-            .anyMatch(keys -> keys.is(s, "ftrl"));
+                .anyMatch(keys -> keys.is(s.top(), "ftrl"))
+            || s.all("model.tables").stream().anyMatch(g -> TableKeys.OPTIMIZER.is(g, "ftrl"));
     boolean withState = s.get(TrainKeys.FROM_STATE);
     if (withState && from.isEmpty()) {
       throw new ConfigException(

@@ -256,6 +256,26 @@ sealed interface Kind<T> {
     }
   }
 
+  /** A number, or {@code same} for the one that another key has. */
+  record OrSame(Kind<Double> number) implements Kind<Optional<Double>> {
+    @Override
+    public Optional<Optional<Double>> read(Raw raw) {
+      return raw instanceof Raw.Scalar scalar && scalar.text().equals("same")
+          ? Optional.of(Optional.empty())
+          : number.read(raw).map(Optional::of);
+    }
+
+    @Override
+    public String write(Optional<Double> value) {
+      return value.map(number::write).orElse("same");
+    }
+
+    @Override
+    public String expected() {
+      return number.expected() + ", or same";
+    }
+  }
+
   /** Texts in order; one scalar stands for a list of one. */
   record Texts(String expected) implements Kind<List<String>> {
     @Override

@@ -1,10 +1,6 @@
 package dev.tern.cli.config;
 
-import dev.tern.base.DType;
 import dev.tern.base.Shown;
-import dev.tern.embedding.config.Combiner;
-import dev.tern.embedding.config.RowPolicy;
-import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.Loss;
 import dev.tern.model.Matching;
@@ -14,19 +10,15 @@ import dev.tern.model.Towers;
 import dev.tern.model.Widths;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * The keys of the section {@code model}, and how they become the engine's options of the model and
- * its tables.
+ * The keys of the section {@code model}, and how they become the engine's options of the model;
+ * {@link TableKeys} has those of single tables.
  */
 final class ModelKeys {
   private static final Key.Section KEYS = new Key.Section();
@@ -286,6 +278,9 @@ final class ModelKeys {
           "f32",
           "How embeddings lie in memory and in checkpoints; f16 and bf16 take half the bytes."
               + " They are computed with in f32.");
+  static final InitialKeys INITIAL =
+      InitialKeys.of(
+          KEYS, "model", "uniform", "How the weights of a new row of a table are drawn.");
   static final Key<List<String>> FROZEN =
       KEYS.key(
           "model.frozen",
@@ -294,34 +289,12 @@ final class ModelKeys {
           "Parameters of layers that stay as they are in train.from, by name; * stands for any"
               + " text, as in deep.*.");
   static final RowKeys ROW_RULES = RowKeys.of(KEYS, "model");
-  static final Key<List<String>> TABLE_COLUMNS =
-      KEYS.required(
-          "model.tables.columns",
-          new Kind.Columns(),
-          "Columns whose tables have rules of their own, those beside this key, in the place of"
-              + " model.admission, eviction, max_rows and when_full.");
-  static final Key<Boolean> TABLE_TRAINABLE =
-      KEYS.key(
-          "model.tables.trainable",
-          new Kind.Flag(),
-          true,
-          "Whether training changes these tables. Those of false have their rows from train.from or"
-              + " init: none is added or updated, and other ids read as model.unknown says.");
-  static final Key<List<Path>> TABLE_INIT =
-      KEYS.key(
-          "model.tables.init",
-          new Kind.Files("a file of vectors", true),
-          List.<Path>of(),
-          "A file of vectors that these tables begin with: lines of a value and as many numbers as"
-              + " the embedding is wide, or with the header of word2vec. Ids without one begin as"
-              + " usual.");
-  static final RowKeys TABLE_RULES = RowKeys.of(KEYS, "model.tables");
 
   private ModelKeys() {}
 
   /** In the order they are read and written. */
   static List<Key<?>> all() {
-    return List.copyOf(KEYS.keys());
+    return Stream.concat(KEYS.keys().stream(), TableKeys.all().stream()).toList();
   }
 
   /** The model that the section names. */
@@ -368,7 +341,7 @@ final class ModelKeys {
     for (Settings.Group group : s.all("data.sparse")) {
       int own = group.get(DataKeys.SPARSE_EMBEDDING).intValue();
       for (String column :
-          own == 0 ? List.<String>of() : columns(group, DataKeys.SPARSE_EMBEDDING)) {
+          own == 0 ? List.<String>of() : TableKeys.columns(group, DataKeys.SPARSE_EMBEDDING)) {
         widths = widths.with(column, own);
       }
     }
@@ -437,68 +410,14 @@ final class ModelKeys {
     return widths.isEmpty() ? widths : widths.subList(0, widths.size() - 1);
   }
 
-  /** {@code options} with what the section says of tables. */
-  static TableOptions tables(Settings s, TableOptions options) {
-    TableOptions told =
-        options
-            .combiner(Combiner.valueOf(constant(s.get(COMBINER))))
-            .unknown(unknown(s))
-            .storage(DType.valueOf(constant(s.get(TABLE_STORAGE))))
-            .rows(ROW_RULES.read(s.top()));
-    for (Settings.Group group : s.all("data.sparse")) {
-      String combiner = group.get(DataKeys.SPARSE_COMBINER);
-      for (String column :
-          combiner.equals("model") ? List.<String>of() : columns(group, DataKeys.SPARSE_COMBINER)) {
-        told = told.combiner(column, Combiner.valueOf(constant(combiner)));
-      }
-    }
-    for (Settings.Group group : s.all("model.tables")) {
-      RowPolicy rule = TABLE_RULES.read(group);
-      for (String column : group.get(TABLE_COLUMNS)) {
-        told = told.rows(column, rule);
-      }
-    }
-    Set<String> frozen = new TreeSet<>();
-    for (Settings.Group group : s.all("model.tables")) {
-      frozen.addAll(group.get(TABLE_TRAINABLE) ? List.of() : group.get(TABLE_COLUMNS));
-    }
-    return told.frozen(frozen);
-  }
-
-  static List<String> columns(Settings.Group sparse, Key<?> key) {
-    List<String> columns = sparse.get(DataKeys.SPARSE_COLUMNS);
-    if (columns.isEmpty()) {
-      throw new ConfigException(
-          sparse.where(key)
-              + ": "
-              + key.path()
-              + ": got one for columns without names, expected names beside it; add"
-              + " data.sparse.columns, or give model."
-              + key.name()
-              + " for all columns");
-    }
-    return columns;
-  }
-
-  /** For each table by name the file of vectors that it begins with. */
-  static Map<String, Path> vectors(Settings s) {
-    Map<String, Path> files = new TreeMap<>();
-    for (Settings.Group group : s.all("model.tables")) {
-      for (Path file : group.get(TABLE_INIT)) {
-        group.get(TABLE_COLUMNS).forEach(column -> files.put(column, file));
-      }
-    }
-    return files;
-  }
-
-  private static UnknownRow unknown(Settings s) {
+  static UnknownRow unknown(Settings s) {
     String name = s.get(UNKNOWN);
     return name.equals("hash")
         ? new UnknownRow.Hashed(s.get(UNKNOWN_BUCKETS).intValue())
         : UnknownRow.Derived.valueOf(constant(name));
   }
 
-  private static String constant(String name) {
+  static String constant(String name) {
     return name.toUpperCase(Locale.ROOT);
   }
 
@@ -517,7 +436,7 @@ final class ModelKeys {
     if (!model.widths().own().isEmpty()) {
       List<String> own = new ArrayList<>();
       model.widths().own().forEach((slot, width) -> own.add(slot + " " + width));
-      out.append(" (").append(Shown.list(own)).append(')');
+      out.append(' ').append(Shown.list(own));
     }
     if (type.equals("dlrm")) {
       out.append(", bottom ").append(widths(model.bottom(), model.embedding()));

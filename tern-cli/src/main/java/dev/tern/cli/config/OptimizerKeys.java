@@ -97,18 +97,23 @@ final class OptimizerKeys {
     return section;
   }
 
+  /** The key of the optimizer's name. */
+  Key<String> type() {
+    return type;
+  }
+
   /** Whether the optimizer is of this type. */
-  boolean is(Settings s, String name) {
+  boolean is(Settings.Group s, String name) {
     return s.get(type).equals(name);
   }
 
   /** Whether it is Adam that updates all rows of tables in each step. */
-  boolean walksTables(Settings s) {
+  boolean walksTables(Settings.Group s) {
     return is(s, "adam") && s.get(lazy).equals("false");
   }
 
   /** The optimizer; none where the section says to do as another one. */
-  Optional<Optimizer> read(Settings s) {
+  Optional<Optimizer> read(Settings.Group s) {
     if (is(s, SAME)) {
       return Optional.empty();
     }
@@ -129,7 +134,7 @@ final class OptimizerKeys {
         });
   }
 
-  private Optimizer adam(Settings s, float rate, float least) {
+  private Optimizer adam(Settings.Group s, float rate, float least) {
     Untouched untouched =
         switch (s.get(lazy)) {
           case "true" -> Untouched.KEPT;
@@ -140,7 +145,7 @@ final class OptimizerKeys {
         rate, s.get(beta1).floatValue(), s.get(beta2).floatValue(), least, untouched);
   }
 
-  private Optimizer ftrl(Settings s, float rate) {
+  private Optimizer ftrl(Settings.Group s, float rate) {
     return new Optimizer.Ftrl(
         rate, s.get(beta).floatValue(), s.get(l1).floatValue(), s.get(l2).floatValue());
   }

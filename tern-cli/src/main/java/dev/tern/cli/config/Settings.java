@@ -107,7 +107,16 @@ final class Settings {
 
     /** Where the value of a key was written, for messages. */
     String where(Key<?> key) {
-      return settings.where(index.isPresent() ? path(key, index.getAsInt()) : key.path());
+      return settings.where(path(key));
+    }
+
+    /** Whether a value of the key was written. */
+    boolean states(Key<?> key) {
+      return settings.written.containsKey(path(key));
+    }
+
+    private String path(Key<?> key) {
+      return index.isPresent() ? Settings.path(key, index.getAsInt()) : key.path();
     }
   }
 

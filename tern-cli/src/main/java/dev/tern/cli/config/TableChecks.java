@@ -1,6 +1,7 @@
 package dev.tern.cli.config;
 
 import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.OwnOptions;
 import dev.tern.embedding.config.RowPolicy;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -17,6 +18,7 @@ final class TableChecks {
   static void run(Settings settings) {
     tables(settings);
     widths(settings);
+    rules(settings);
     unknown(settings);
     linearOptimizer(settings);
     tableMemory(settings);
@@ -36,23 +38,23 @@ final class TableChecks {
         sparse.isEmpty() || sparse.stream().anyMatch(g -> g.get(DataKeys.SPARSE_COLUMNS).isEmpty());
     Set<String> seen = new HashSet<>();
     for (Settings.Group group : s.all("model.tables")) {
-      List<Path> vectors = group.get(ModelKeys.TABLE_INIT);
+      List<Path> vectors = group.get(TableKeys.INIT);
       boolean empty = vectors.isEmpty() && s.get(TrainKeys.FROM).isEmpty();
-      if (!group.get(ModelKeys.TABLE_TRAINABLE) && empty) {
+      if (!group.get(TableKeys.TRAINABLE) && empty) {
         throw new ConfigException(
-            group.where(ModelKeys.TABLE_TRAINABLE)
+            group.where(TableKeys.TRAINABLE)
                 + ": model.tables.trainable: got false in a run that begins with empty tables,"
                 + " expected an earlier run or a file that has their rows; name it in train.from,"
                 + " as in --from runs/day1, or in model.tables.init");
       }
       if (vectors.size() > 1) {
         throw new ConfigException(
-            group.where(ModelKeys.TABLE_INIT)
+            group.where(TableKeys.INIT)
                 + ": model.tables.init: got "
                 + vectors.size()
                 + " files, expected one; join them");
       }
-      for (String column : group.get(ModelKeys.TABLE_COLUMNS)) {
+      for (String column : group.get(TableKeys.COLUMNS)) {
         String wrong = "";
         if (!seen.add(column)) {
           wrong = " a second time, expected each column once; remove it from one group";
@@ -63,7 +65,7 @@ final class TableChecks {
         }
         if (!wrong.isEmpty()) {
           throw new ConfigException(
-              group.where(ModelKeys.TABLE_COLUMNS)
+              group.where(TableKeys.COLUMNS)
                   + ": model.tables.columns: got the column "
                   + column
                   + wrong);
@@ -72,11 +74,39 @@ final class TableChecks {
     }
   }
 
+  /** Whoever gives tables other options says whether they keep the rules of all tables. */
+  private static void rules(Settings s) {
+    RowPolicy all = ModelKeys.ROW_RULES.read(s.top());
+    for (Settings.Group group : s.all("model.tables")) {
+      RowPolicy own = TableKeys.RULES.read(group);
+      boolean same = group.get(TableKeys.OF_RULES).equals(InitialKeys.SAME);
+      String where = group.where(TableKeys.OF_RULES) + ": model.tables.rules: got ";
+      String columns = String.join(", ", group.get(TableKeys.COLUMNS));
+      if (same && !own.isAll()) {
+        throw new ConfigException(
+            where
+                + "same beside rules for "
+                + columns
+                + ", expected one of these; remove the rules, or set rules: own");
+      }
+      boolean lost = !same && own.isAll() && !all.isAll();
+      boolean other = !TableKeys.own(group).equals(OwnOptions.NONE);
+      if (lost && other && !group.states(TableKeys.OF_RULES)) {
+        throw new ConfigException(
+            group.where(TableKeys.COLUMNS)
+                + ": model.tables.rules: got other options for "
+                + columns
+                + " without rules for ids, beside such in model, expected either; set rules: same"
+                + " to keep those of model, or rules: own for a row for each id");
+      }
+    }
+  }
+
   /** The rules of all tables. */
   private static List<RowPolicy> rowRules(Settings s) {
     return Stream.concat(
             Stream.of(ModelKeys.ROW_RULES.read(s.top())),
-            s.all("model.tables").stream().map(ModelKeys.TABLE_RULES::read))
+            s.all("model.tables").stream().map(group -> TableKeys.rules(s, group)))
         .toList();
   }
 
@@ -100,13 +130,13 @@ final class TableChecks {
 
   /** The section of the optimizer of embeddings. */
   private static OptimizerKeys tableOptimizer(Settings s) {
-    return TrainKeys.TABLE_OPTIMIZER.is(s, "same")
+    return TrainKeys.TABLE_OPTIMIZER.is(s.top(), "same")
         ? TrainKeys.OPTIMIZER
         : TrainKeys.TABLE_OPTIMIZER;
   }
 
   private static void linearOptimizer(Settings s) {
-    if (TrainKeys.LINEAR_OPTIMIZER.is(s, "same")) {
+    if (TrainKeys.LINEAR_OPTIMIZER.is(s.top(), "same")) {
       return;
     }
     String where = s.where("train.linear_optimizer.type") + ": train.linear_optimizer.type: got ";
@@ -119,14 +149,19 @@ final class TableChecks {
               + " train.table_optimizer");
     }
     for (OptimizerKeys keys : List.of(tableOptimizer(s), TrainKeys.LINEAR_OPTIMIZER)) {
-      if (keys.walksTables(s)) {
-        throw new ConfigException(
-            where
-                + "one beside adam that walks whole tables, expected adam that leaves rows alone;"
-                + " set "
-                + keys.section()
-                + ".lazy: true");
-      }
+      requireLazy(keys, s.top(), where);
+    }
+    s.all("model.tables").forEach(group -> requireLazy(TableKeys.OPTIMIZER, group, where));
+  }
+
+  private static void requireLazy(OptimizerKeys keys, Settings.Group group, String where) {
+    if (keys.walksTables(group)) {
+      throw new ConfigException(
+          where
+              + "one beside adam that walks whole tables, expected adam that leaves rows alone;"
+              + " set "
+              + keys.section()
+              + ".lazy: true");
     }
   }
 
@@ -136,15 +171,18 @@ final class TableChecks {
       return;
     }
     OptimizerKeys tables = tableOptimizer(s);
-    if (tables.walksTables(s)) {
+    if (tables.walksTables(s.top())) {
       refuseTableMemory(s, "adam that walks whole tables", tables.section() + ".lazy: true");
     }
     if (!(ModelKeys.ROW_RULES.read(s.top()).eviction() instanceof Eviction.Never)) {
       refuseTableMemory(s, "rows that go", "model.eviction.type: never");
     }
     for (Settings.Group group : s.all("model.tables")) {
-      if (!(ModelKeys.TABLE_RULES.read(group).eviction() instanceof Eviction.Never)) {
-        String columns = String.join(", ", group.get(ModelKeys.TABLE_COLUMNS));
+      if (TableKeys.OPTIMIZER.walksTables(group)) {
+        refuseTableMemory(s, "adam that walks whole tables", "model.tables.optimizer.lazy: true");
+      }
+      if (!(TableKeys.rules(s, group).eviction() instanceof Eviction.Never)) {
+        String columns = String.join(", ", group.get(TableKeys.COLUMNS));
         refuseTableMemory(
             s,
             "rows that go in the table of " + columns,
@@ -194,7 +232,7 @@ final class TableChecks {
                         + " it, or take a model that reads them side by side, such as wdl or"
                         + " dcnv2"));
       }
-      for (String column : ModelKeys.columns(group, DataKeys.SPARSE_EMBEDDING)) {
+      for (String column : TableKeys.columns(group, DataKeys.SPARSE_EMBEDDING)) {
         String table = group.get(DataKeys.TABLE).isEmpty() ? column : group.get(DataKeys.TABLE);
         Settings.Group other = named.putIfAbsent(table, group);
         if (other != null && other.get(DataKeys.SPARSE_EMBEDDING) != width) {

@@ -87,7 +87,7 @@ public record TrainConfig(
         new Beginning(
             s.get(TrainKeys.FROM).stream().findFirst(),
             s.get(TrainKeys.FROM_STATE),
-            ModelKeys.vectors(s)));
+            TableKeys.vectors(s)));
   }
 
   /** Compute threads of the processor, at least 1. */

@@ -283,10 +283,10 @@ final class TrainKeys {
     TableOptions options =
         TableOptions.of(checked(s, "train.table_optimizer", TrainKeys::tableOptimizer));
     options =
-        checked(s, "train.linear_optimizer", LINEAR_OPTIMIZER::read)
+        checked(s, "train.linear_optimizer", at -> LINEAR_OPTIMIZER.read(at.top()))
             .map(options::firstPart)
             .orElse(options);
-    return ModelKeys.tables(s, options).limits(checked(s, "train.rows", TrainKeys::rowLimits));
+    return TableKeys.options(s, options).limits(checked(s, "train.rows", TrainKeys::rowLimits));
   }
 
   private static DeltaSchedule deltas(Settings s) {
@@ -297,11 +297,11 @@ final class TrainKeys {
   }
 
   private static Optimizer optimizer(Settings s) {
-    return OPTIMIZER.read(s).orElseThrow();
+    return OPTIMIZER.read(s.top()).orElseThrow();
   }
 
   private static Optimizer tableOptimizer(Settings s) {
-    return TABLE_OPTIMIZER.read(s).orElseGet(() -> optimizer(s));
+    return TABLE_OPTIMIZER.read(s.top()).orElseGet(() -> optimizer(s));
   }
 
   private static RowLimits rowLimits(Settings s) {
@@ -334,6 +334,17 @@ final class TrainKeys {
     } catch (IllegalArgumentException e) {
       throw new ConfigException(
           s.where(section) + ": " + section + ": " + e.getMessage() + "; change that value", e);
+    }
+  }
+
+  /** The same for the section of groups in which {@code key} stands. */
+  static <T> T checked(Settings.Group group, Key<?> key, Function<Settings.Group, T> make) {
+    try {
+      return make.apply(group);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(
+          group.where(key) + ": " + key.section() + ": " + e.getMessage() + "; change that value",
+          e);
     }
   }
 

@@ -28,7 +28,6 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
     int head = rule.headWidth();
     String fewer = "fewer than the " + width + " of a row";
     require(head < width, name, "weights with an optimizer of their own", head, fewer);
-    requireAtLeastZero(name, "initRange", options.initRange());
     requireAtLeastZero(name, "l2", options.l2());
     boolean storable = storage == DType.F32 || storage == DType.F16 || storage == DType.BF16;
     require(storable, name, "storage", storage, "F32, F16 or BF16");
@@ -53,8 +52,13 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
     return options.rule();
   }
 
-  public float initRange() {
-    return options.initRange();
+  public InitialWeights initial() {
+    return options.initial();
+  }
+
+  /** {@link TableOptions#rateRatio}. */
+  public float rateRatio() {
+    return options.rateRatio();
   }
 
   public float l2() {

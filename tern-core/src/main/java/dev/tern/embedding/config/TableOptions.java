@@ -2,7 +2,9 @@ package dev.tern.embedding.config;
 
 import dev.tern.base.DType;
 import dev.tern.optim.Optimizer;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -24,7 +26,8 @@ public final class TableOptions implements Cloneable {
   // Written by `with` alone, before anybody else sees the copy.
   private RowRule rule;
   private Optional<Optimizer> firstPart = Optional.empty();
-  private float initRange = 0.0173f;
+  private float rateRatio = 1;
+  private InitialWeights initial = InitialWeights.DEFAULT;
   private float l2;
   private Combiner combiner = Combiner.SUM;
   private Map<String, Combiner> combinersOf = Map.of();
@@ -32,6 +35,7 @@ public final class TableOptions implements Cloneable {
   private DType storage = DType.F32;
   private RowPolicy rows = RowPolicy.ALL;
   private Map<String, RowPolicy> rowsOf = Map.of();
+  private Map<String, OwnOptions> own = Map.of();
   private Set<String> knownOf = Set.of();
   private boolean knownOnly;
   private Set<String> frozenOf = Set.of();
@@ -83,7 +87,22 @@ public final class TableOptions implements Cloneable {
 
   /** Initial weights are uniform in [-range, range); a finite number of 0 or more. */
   public TableOptions initRange(float range) {
-    return with(copy -> copy.initRange = range);
+    return initial(new InitialWeights.Uniform(range));
+  }
+
+  /** Weights of new rows. */
+  public TableOptions initial(InitialWeights weights) {
+    return with(copy -> copy.initial = weights);
+  }
+
+  /**
+   * What the table {@code name} has otherwise than the others: {@code own("item",
+   * OwnOptions.NONE.l2(0.1f))}. The slot of this name owns the table.
+   */
+  public TableOptions own(String name, OwnOptions options) {
+    Map<String, OwnOptions> all = new TreeMap<>(own);
+    all.put(name, options);
+    return with(copy -> copy.own = Collections.unmodifiableMap(all));
   }
 
   /** Adds {@code share * w} to the gradients of the rows in a batch; 0 or more. */
@@ -158,9 +177,11 @@ public final class TableOptions implements Cloneable {
 
   /** These options with what they say of the table {@code name} alone. */
   TableOptions ofTable(String name) {
-    return rowsOf.isEmpty() && knownOf.isEmpty() && frozenOf.isEmpty()
+    return rowsOf.isEmpty() && knownOf.isEmpty() && frozenOf.isEmpty() && own.isEmpty()
         ? this
         : with(copy -> {
+          copy.takeOwn(own.getOrDefault(name, OwnOptions.NONE));
+          copy.own = Map.of();
           copy.rows = rowsOf.getOrDefault(name, rows);
           copy.rowsOf = Map.of();
           copy.knownOnly = knownOnly || knownOf.contains(name);
@@ -168,6 +189,24 @@ public final class TableOptions implements Cloneable {
           copy.frozen = frozen || frozenOf.contains(name);
           copy.frozenOf = Set.of();
         });
+  }
+
+  private void takeOwn(OwnOptions options) {
+    options
+        .optimizer()
+        .ifPresent(optimizer -> {
+          float common = rule.optimizer().lr();
+          if (common == 0 && optimizer.lr() != 0) {
+            throw new IllegalArgumentException(
+                "table options: got learning rates %s of one table and 0 of the others, expected one above 0 for both, as a schedule is for both; choose a small one"
+                    .formatted(optimizer.lr()));
+          }
+          rateRatio = optimizer.lr() == common ? 1 : optimizer.lr() / common;
+          rule = new RowRule(optimizer, rule.head());
+        });
+    options.storage().ifPresent(type -> storage = type);
+    options.l2().ifPresent(share -> l2 = share);
+    options.initial().ifPresent(weights -> initial = weights);
   }
 
   public RowRule rule() {
@@ -183,8 +222,29 @@ public final class TableOptions implements Cloneable {
     return firstPart;
   }
 
-  public float initRange() {
-    return initRange;
+  /** All optimizers of tables: the common one, that of the first part, those of single tables. */
+  public List<Optimizer> optimizers() {
+    List<Optimizer> all = new ArrayList<>(List.of(rule.optimizer()));
+    firstPart.ifPresent(all::add);
+    own.values().forEach(options -> options.optimizer().ifPresent(all::add));
+    return all;
+  }
+
+  /**
+   * In the options of one table, its learning rate for each of {@link #optimizer()} in the options
+   * of all: 0.5 for a table with 0.05 among tables with 0.1.
+   */
+  public float rateRatio() {
+    return rateRatio;
+  }
+
+  public InitialWeights initial() {
+    return initial;
+  }
+
+  /** What single tables have otherwise than the others, in the order of their names. */
+  public Map<String, OwnOptions> own() {
+    return own;
   }
 
   public float l2() {

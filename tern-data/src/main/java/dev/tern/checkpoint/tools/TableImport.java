@@ -84,7 +84,7 @@ public final class TableImport {
                   shape.width(),
                   Set.copyOf(checkpoint.slotsOf(slot)),
                   source.layout());
-      float[] state = checkpoint.initialState(shape.width(), shape.state());
+      float[] state = checkpoint.initialState(slot, shape.width(), shape.state());
       RowSource fresh = rows.source(shape, state, metadata);
       TableFile.write(file, name, fresh, rows.count(), saved);
       return rows.count();

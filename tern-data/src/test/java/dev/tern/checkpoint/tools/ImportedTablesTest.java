@@ -3,6 +3,7 @@ package dev.tern.checkpoint.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.DeltaRuns;
@@ -13,6 +14,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
+import dev.tern.embedding.config.OwnOptions;
 import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.FileDigest;
@@ -156,6 +158,25 @@ final class ImportedTablesTest {
     state.asFloatBuffer().get(first);
     // z and n of the linear weight, then the sums of squares of the vector.
     assertThat(first).containsExactly(0, 0, 0.1f, 0.1f, 0.1f, 0.1f);
+  }
+
+  @Test
+  void rowsThatComeInHaveTheStateOfTheOptimizerOfTheirTable() throws IOException {
+    Optimizer own = new Optimizer.Adagrad(0.05f, 0.25f, 1e-8f);
+    TrainOptions options =
+        twoRules().tables(t -> t.own("ad", OwnOptions.NONE.optimizer(own).storage(DType.BF16)));
+    Checkpoint checkpoint = Checkpoint.open(saved(options));
+    for (int table = 0; table < 2; table++) {
+      Path text = Files.writeString(folder.resolve("rows.txt"), "5\t1\t2\t3\t4\t5\n");
+      Path target = folder.resolve("imported" + table);
+      TableImport.write(checkpoint, table, TableFormat.TEXT, text, target);
+      ByteBuffer state = ByteBuffer.wrap(entry(target, table, "state"));
+      float[] first = new float[6];
+      state.order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(first);
+      float start = table == 0 ? 0.1f : 0.25f;
+      assertThat(first).containsExactly(0, 0, start, start, start, start);
+      assertThat(scores(target)).doesNotContain(Float.NaN);
+    }
   }
 
   private static float[] scores(Path checkpoint) {

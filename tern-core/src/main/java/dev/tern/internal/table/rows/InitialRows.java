@@ -1,6 +1,7 @@
 package dev.tern.internal.table.rows;
 
 import dev.tern.base.DType;
+import dev.tern.embedding.config.InitialWeights;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.internal.kernel.Halves;
 import dev.tern.internal.memory.Memory;
@@ -8,15 +9,20 @@ import dev.tern.internal.table.index.Hashing;
 import java.util.Arrays;
 
 /**
- * Writes new rows. Weights are uniform in [-initRange, initRange) and a pure function of (seed,
- * table index, id).
+ * Writes new rows. Weights are drawn as the table's {@link InitialWeights} say, a pure function of
+ * (seed, table index, id).
  */
 public final class InitialRows {
   private static final float UNIT = 0x1p-23f;
 
   private final long key;
   private final int width;
+  private final InitialWeights initial;
+  private final boolean uniform;
+
+  /** Of uniform weights their range, of others 0. */
   private final float range;
+
   private final int weightBytes;
   private final int idOffset;
   private final boolean keepsId;
@@ -33,7 +39,9 @@ public final class InitialRows {
   InitialRows(TableConfig config, long salt) {
     key = Hashing.mix(Hashing.mix(config.seed() ^ salt) + config.index());
     width = config.width();
-    range = config.initRange();
+    initial = config.initial();
+    uniform = initial instanceof InitialWeights.Uniform;
+    range = initial instanceof InitialWeights.Uniform(float most) ? most : 0;
     weightBytes = RowLayout.weightBytes(config);
     idOffset = RowLayout.idOffset(config);
     keepsId = RowLayout.keepsId(config);
@@ -135,14 +143,22 @@ public final class InitialRows {
   }
 
   private float first(long bits) {
-    return uniform((int) (bits >>> 40));
+    return weight((int) (bits >>> 40));
   }
 
   private float second(long bits) {
-    return uniform((int) bits >>> 8);
+    return weight((int) bits >>> 8);
   }
 
-  private float uniform(int bits24) {
-    return (bits24 * UNIT - 1) * range;
+  private float weight(int bits24) {
+    return uniform ? (bits24 * UNIT - 1) * range : other(bits24);
+  }
+
+  private float other(int bits24) {
+    return switch (initial) {
+      case InitialWeights.Uniform _ -> throw new AssertionError(initial);
+      case InitialWeights.Normal(float deviation) -> NormalQuantile.of(bits24) * deviation;
+      case InitialWeights.Constant(float value) -> value;
+    };
   }
 }
