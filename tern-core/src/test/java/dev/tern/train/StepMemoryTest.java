@@ -10,6 +10,8 @@ import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.InitialWeights;
+import dev.tern.embedding.config.OwnOptions;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
@@ -150,11 +152,28 @@ final class StepMemoryTest {
     requireNothingAllocated(ModelConfig.Type.DEEPFM, tables, 16); // So few that ids stay away.
   }
 
+  /** WDL has slots that share a table of rows in two parts, DIN a sequence of a pooled slot's. */
+  @ParameterizedTest
+  @EnumSource(names = {"WDL", "DIN"})
+  void norDoesAStepOnVectorsOfUnequalWidthsInTablesWithOptionsOfTheirOwn(ModelConfig.Type type) {
+    OwnOptions own = OwnOptions.NONE.optimizer(Optimizer.adagrad(0.1f)).storage(DType.BF16);
+    requireNothingAllocated(
+        model(type).withEmbedding("ad", 6),
+        PlantedRuns.encoder(PlantedRuns.planted(1, 100), ModelConfig.Type.DIN),
+        TableOptions.of(ADAM).own("ad", own.initial(new InitialWeights.Normal(0.1f))),
+        64);
+  }
+
   private void requireNothingAllocated(ModelConfig.Type type, TableOptions tables, int rows) {
     FeatureEncoder encoder = PlantedRuns.encoder(PlantedRuns.planted(1, 100), type);
+    requireNothingAllocated(model(type), encoder, tables, rows);
+  }
+
+  private void requireNothingAllocated(
+      ModelConfig model, FeatureEncoder encoder, TableOptions tables, int rows) {
     List<Batch> batches = encoded(encoder, rows);
     try (Device device = Device.cpu(2, 1L << 28);
-        Network network = Network.create(device, encoder.schema(), model(type), tables, 1);
+        Network network = Network.create(device, encoder.schema(), model, tables, 1);
         DenseOptimizer optimizer =
             new DenseOptimizer(device, TrainOptions.of(ADAM), network.parameters());
         BatchLookup lookup = network.newLookup();
