@@ -103,7 +103,12 @@ public final class Allocator implements AutoCloseable {
     long size = BlockArena.rounded(Math.min(bytes, Long.MAX_VALUE / 2));
     long address = mine.take(size, bytes, holder);
     address = address != 0 ? address : allocateAnew(size, bytes, holder, mine);
-    return isGuarded() ? guarded.guard(address, bytes, holder) : address;
+    if (!isGuarded()) {
+      return address;
+    }
+    return backing.isReplaceable()
+        ? guarded.guard(address, bytes, holder)
+        : guarded.watch(address, bytes, holder);
   }
 
   /**

@@ -36,6 +36,11 @@ public interface Backing {
     return true;
   }
 
+  /** Whether the checked mode may give a block other memory of the host in its place. */
+  default boolean isReplaceable() {
+    return isReadable();
+  }
+
   /** The number of the device that has the memory; -1 for memory of the host. */
   default int device() {
     return -1;

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * block lies between two red zones of 64 bytes that belong to no block, so a checked access past a
  * block is found. Vector code and the system are not checked; their writes past a block are found
  * when it is freed, as its red zones must be unchanged. Freed blocks wait in a quarantine before
- * their memory serves again.
+ * their memory serves again. A block that has to lie where the allocator has it is only made known.
  *
  * <p>Thread-safe.
  */
@@ -36,7 +36,7 @@ final class GuardedBlocks {
    * A block.
    *
    * @param all the block and its red zones
-   * @param memory what the C library gave
+   * @param memory what the C library gave; 0 for a block that lies where the allocator has it
    * @param counted the allocator's address for it
    */
   private record Guarded(LiveBlocks.Block block, MemorySegment all, long memory, long counted) {
@@ -88,6 +88,13 @@ final class GuardedBlocks {
     return red + RED;
   }
 
+  /** Makes a block known that has to lie where the allocator has it; returns its address. */
+  long watch(long counted, long bytes, String holder) {
+    LiveBlocks.Block block = LiveBlocks.add(counted, bytes, holder);
+    blocks.put(counted, new Guarded(block, MemorySegment.NULL, 0, counted));
+    return counted;
+  }
+
   /**
    * Ends a block.
    *
@@ -98,6 +105,11 @@ final class GuardedBlocks {
     Guarded guarded = blocks.remove(address);
     if (guarded == null) {
       return address;
+    }
+    if (guarded.memory == 0) {
+      LiveBlocks.end(guarded.block);
+      LiveBlocks.forget(guarded.block);
+      return guarded.counted;
     }
     try {
       requireRed(guarded);

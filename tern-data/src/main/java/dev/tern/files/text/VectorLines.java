@@ -210,7 +210,7 @@ final class VectorLines implements AutoCloseable {
                 wanted,
                 width == 0
                     ? "make model.embedding, or embedding beside the column in data.sparse, as"
-                          + " wide, or give other vectors"
+                        + " wide, or give other vectors"
                     : "check whether the line was cut"));
   }
 

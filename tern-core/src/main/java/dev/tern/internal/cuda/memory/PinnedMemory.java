@@ -21,6 +21,11 @@ final class PinnedMemory implements Backing {
   }
 
   @Override
+  public boolean isReplaceable() {
+    return false;
+  }
+
+  @Override
   public long reserve(long bytes) {
     device.use();
     try {

@@ -121,12 +121,32 @@ final class WaitingBlocks implements AutoCloseable {
     return waiting.size() + unmarked.size();
   }
 
-  /** Waits for the streams, frees all blocks and ends the events. */
+  /** Waits for the streams, frees all blocks and ends the events, whatever fails meanwhile. */
   @Override
   public void close() {
-    drain();
+    RuntimeException failure = null;
+    try {
+      drain();
+    } catch (RuntimeException e) {
+      failure = e;
+    }
+    for (Block block : waiting) {
+      spareEvents.addAll(block.events());
+    }
+    for (Block block : unmarked) {
+      spareEvents.addAll(block.events());
+    }
+    waiting.clear();
+    unmarked.clear();
     while (!spareEvents.isEmpty()) {
-      streams.destroyEvent(spareEvents.remove());
+      try {
+        streams.destroyEvent(spareEvents.remove());
+      } catch (RuntimeException e) {
+        failure = failure == null ? e : failure;
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 }

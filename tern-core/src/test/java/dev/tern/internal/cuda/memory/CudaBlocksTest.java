@@ -10,6 +10,7 @@ import dev.tern.internal.cuda.driver.CudaException;
 import dev.tern.internal.cuda.driver.CudaGraphs;
 import dev.tern.internal.cuda.driver.CudaMemory;
 import dev.tern.internal.cuda.driver.SimulatedCuda;
+import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.MemorySnapshot;
 import dev.tern.internal.memory.OutOfBudgetException;
 import java.lang.foreign.MemorySegment;
@@ -191,6 +192,20 @@ final class CudaBlocksTest {
   }
 
   @Test
+  void pinnedMemoryIsTheDriversInCheckedModeToo() {
+    try (CudaBlocks pinned = CudaBlocks.pinned(device, 8 << 20)) {
+      long host = pinned.allocate(256, "batch");
+      assertThat(memory.devicePointer(host)).isEqualTo(host);
+      Memory.setInt(host + 252, 7);
+      assertThat(Memory.getInt(host + 252)).isEqualTo(7);
+      pinned.free(host);
+      if (Memory.CHECKED) {
+        assertThatThrownBy(() -> Memory.getInt(host)).isInstanceOf(AssertionError.class);
+      }
+    }
+  }
+
+  @Test
   void aSnapshotNamesItsDevice() {
     try (CudaDevice other = SimulatedCuda.open(1);
         CudaBlocks blocks = CudaBlocks.onDevice(other, 64 << 20)) {
@@ -231,7 +246,8 @@ final class CudaBlocksTest {
             "cuEventCreate",
             "cuEventRecord",
             "cuEventQuery",
-            "cuEventSynchronize");
+            "cuEventSynchronize",
+            "cuCtxSynchronize");
     for (String call : calls) {
       for (int nth = 1; nth <= 3; nth++) {
         SimulatedCuda.fail(call, nth, 1);
@@ -338,8 +354,13 @@ final class CudaBlocksTest {
   }
 
   private Use use(CudaBlocks blocks, SplittableRandom random, int number) {
-    int most = random.nextInt(16) == 0 ? 1 << 18 : 1 << 12;
-    int words = 1 + random.nextInt(most);
+    // Sizes that come again have blocks used again at once; others move what is free.
+    int words =
+        switch (random.nextInt(16)) {
+          case 0 -> 1 + random.nextInt(1 << 18);
+          case 1, 2, 3 -> 1 + random.nextInt(1 << 12);
+          default -> 64 << random.nextInt(6);
+        };
     long stream = random.nextBoolean() ? compute : copies;
     long address = blocks.allocate(4L * words, "use");
     memory.fillInts(address, number, 1, stream);
