@@ -1,5 +1,6 @@
 package dev.tern.bench;
 
+import dev.tern.bench.device.DeviceBench;
 import dev.tern.bench.fuzz.FuzzBench;
 import dev.tern.bench.memory.AllocatorBench;
 import dev.tern.bench.memory.BudgetBench;
@@ -36,6 +37,7 @@ public final class Main {
         case "checked" -> CheckedBench.run(rest);
         case "coldstart" -> ColdStartBench.run(rest);
         case "crash" -> CrashBench.run(rest);
+        case "device" -> DeviceBench.run(rest);
         case "data" -> DataBench.run(rest);
         case "fuzz" -> FuzzBench.run(rest);
         case "residency" -> ResidencyBench.run(rest);
@@ -56,6 +58,7 @@ public final class Main {
           System.out.println(
               "crash  training killed at random moments, resumed, to the same bytes");
           System.out.println("data  files of every format into batches, beside a plain copy");
+          System.out.println("device  products of matrices on a CUDA device");
           System.out.println("fuzz  random programs against the plain evaluation, within bounds");
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
           System.out.println("pointwise  elementwise expressions, each one kernel");

@@ -1,6 +1,7 @@
 package dev.tern.bench;
 
 import com.sun.management.ThreadMXBean;
+import dev.tern.base.ProductMath;
 import dev.tern.bench.rows.CriteoLike;
 import dev.tern.bench.rows.TaobaoLike;
 import dev.tern.bench.rows.TrainData;
@@ -22,6 +23,7 @@ import java.lang.management.ThreadInfo;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -77,6 +79,7 @@ public final class TrainBench {
     defaults.put("--longest", "50");
     defaults.put("--lengths", "full");
     defaults.put("--device", "cpu");
+    defaults.put("--math", "exact");
     Arguments arguments = Arguments.parse("train", args, defaults);
     if (!arguments.json()) {
       System.out.println(Machine.line());
@@ -277,9 +280,14 @@ public final class TrainBench {
     }
   }
 
+  private ProductMath math() {
+    String math = arguments.choice("--math", "exact", "tf32", "bf16");
+    return ProductMath.valueOf(math.toUpperCase(Locale.ROOT));
+  }
+
   private Device device() {
     return arguments.choice("--device", "cpu", "cuda").equals("cuda")
-        ? Device.cuda(0, threads, 16L << 30, Long.MAX_VALUE)
+        ? Device.cuda(0, threads, 16L << 30, Long.MAX_VALUE, math())
         : Device.cpu(threads, 16L << 30);
   }
 

@@ -23,6 +23,7 @@ import dev.tern.files.Optimum;
 import dev.tern.files.text.VectorFile;
 import dev.tern.metrics.GroupMetrics;
 import dev.tern.metrics.TaskMetrics;
+import dev.tern.tensor.CudaDevices;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
 import dev.tern.train.Monitor;
@@ -120,6 +121,7 @@ final class TrainRun {
     if (!resumed || !Checkpoint.existsAt(folder.checkpoints())) {
       requireEvaluations();
     }
+    requireDevice(config.train().hardware());
     LabelCheck labels = new LabelCheck(config.data(), DataSource.of(config.data()), hasOwnLoss());
     labels.evaluation(progress, resumed ? OptionalInt.empty() : stopsEarly());
     Optional<Optimum> reachable = hasOwnLoss() ? Optional.empty() : source.optimum();
@@ -218,6 +220,23 @@ final class TrainRun {
       columns.training(progress);
     }
     return found;
+  }
+
+  /** Refuses a device that is not there before files are read. */
+  private static void requireDevice(TrainConfig.Hardware hardware) {
+    if (hardware.ordinal().isEmpty()) {
+      return;
+    }
+    CudaDevices found = CudaDevices.find();
+    if (found.missing().isPresent()) {
+      throw new ConfigException("train.device: " + found.missing().get());
+    }
+    int count = found.devices().size();
+    if (hardware.ordinal().getAsInt() >= count) {
+      throw new ConfigException(
+          "train.device: got cuda:%d, expected cuda:0 to cuda:%d; tern info lists them"
+              .formatted(hardware.ordinal().getAsInt(), count - 1));
+    }
   }
 
   static Device device(TrainConfig train) {

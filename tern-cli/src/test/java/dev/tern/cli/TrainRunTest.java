@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DType;
+import dev.tern.base.ProductMath;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.KeyPaths;
@@ -183,6 +184,7 @@ final class TrainRunTest {
       TrainOptions options,
       ModelConfig model,
       OptionalInt ordinal,
+      ProductMath math,
       int threads,
       long memory,
       long stepMemory,
@@ -201,6 +203,7 @@ final class TrainRunTest {
           TrainRun.options(config, Path.of("checkpoints")),
           config.model(),
           hardware.ordinal(),
+          hardware.math(),
           hardware.threads(),
           hardware.memory(),
           hardware.activationMemory(),
@@ -550,6 +553,8 @@ final class TrainRunTest {
     return List.of(
         setting("train.device", "cuda", t -> t.ordinal, OptionalInt.of(0)),
         setting("train.device", "cuda:3", t -> t.ordinal, OptionalInt.of(3)),
+        new Setting(
+            "train.device_math", "bf16", "train.device=cuda", t -> t.math, ProductMath.BF16),
         setting("train.threads", "0", t -> t.threads, Runtime.getRuntime().availableProcessors()),
         setting("train.threads", "3", t -> t.threads, 3),
         setting("train.memory", "64m", t -> t.memory, 64L << 20),

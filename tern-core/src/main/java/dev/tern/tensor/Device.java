@@ -1,5 +1,6 @@
 package dev.tern.tensor;
 
+import dev.tern.base.ProductMath;
 import dev.tern.base.Workers;
 import dev.tern.internal.eager.Eager;
 import dev.tern.internal.runtime.DeviceAccess;
@@ -52,7 +53,18 @@ public final class Device implements AutoCloseable {
    *     message names the places looked in
    */
   public static Device cuda(int ordinal, int threads, long memoryBytes, long stepBytes) {
-    return new Device(Engine.cuda(ordinal, threads, memoryBytes, stepBytes));
+    return cuda(ordinal, threads, memoryBytes, stepBytes, ProductMath.EXACT);
+  }
+
+  /**
+   * The same, with products on tensor cores unless {@code math} is exact. Their factors are
+   * rounded, so results are near those of the processor and not equal.
+   *
+   * @throws IllegalStateException when, beside the above, cuBLASLt is needed and not found
+   */
+  public static Device cuda(
+      int ordinal, int threads, long memoryBytes, long stepBytes, ProductMath math) {
+    return new Device(Engine.cuda(ordinal, threads, memoryBytes, stepBytes, math));
   }
 
   /** Number of threads that compute. */

@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.base.ProductMath;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.optim.Optimizer;
@@ -33,16 +34,18 @@ public record TrainConfig(
    * What computes, and in how much memory.
    *
    * @param ordinal number of the CUDA device; empty for the processor
+   * @param math how a CUDA device multiplies matrices
    * @param threads compute threads of the processor, at least 1
    * @param memory hard limit in bytes
    * @param activationMemory hard limit of the values of one step, in bytes; on the processor at
    *     most {@code memory}
    */
-  public record Hardware(OptionalInt ordinal, int threads, long memory, long activationMemory) {
+  public record Hardware(
+      OptionalInt ordinal, ProductMath math, int threads, long memory, long activationMemory) {
     /** Opens the device. */
     public Device open() {
       return ordinal.isPresent()
-          ? Device.cuda(ordinal.getAsInt(), threads, memory, activationMemory)
+          ? Device.cuda(ordinal.getAsInt(), threads, memory, activationMemory, math)
           : Device.cpu(threads, memory, activationMemory);
     }
 
@@ -51,10 +54,17 @@ public record TrainConfig(
       long memory = s.get(TrainKeys.MEMORY);
       long step = s.get(TrainKeys.ACTIVATION_MEMORY);
       OptionalInt ordinal = Kind.CudaDevice.ordinal(s.get(TrainKeys.DEVICE));
+      ProductMath math = ProductMath.valueOf(s.get(TrainKeys.DEVICE_MATH).toUpperCase(Locale.ROOT));
+      if (ordinal.isEmpty() && math != ProductMath.EXACT) {
+        throw new ConfigException(
+            "train.device_math: got %s with train.device: cpu, expected exact; set train.device: cuda, or leave it out"
+                .formatted(s.get(TrainKeys.DEVICE_MATH)));
+      }
       // A device has memory of its own for the values of steps.
       long most = ordinal.isPresent() ? Long.MAX_VALUE : memory;
       return new Hardware(
           ordinal,
+          math,
           threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
           memory,
           step == 0 ? most : Math.min(step, most));

@@ -135,8 +135,16 @@ final class TrainKeys {
               "train.device",
               new Kind.CudaDevice(),
               "cpu",
-              "What computes steps: cpu, or cuda or cuda:N for the first or Nth device of NVIDIA,"
-                  + " to the same bits. Tables stay with the processor.")
+              "What computes steps: cpu, or cuda:N for device N of NVIDIA, counted from 0, to the"
+                  + " same bits; cuda is cuda:0. Tables stay with the processor.")
+          .mayChange();
+  static final Key<String> DEVICE_MATH =
+      KEYS.key(
+              "train.device_math",
+              Kind.Choice.of("exact", "tf32", "bf16"),
+              "exact",
+              "How a CUDA device multiplies matrices: exact gives the bits of the processor; tf32"
+                  + " and bf16 round factors and use tensor cores.")
           .mayChange();
   static final Key<Long> THREADS =
       KEYS.key(

@@ -188,7 +188,7 @@ public final class Eager implements PendingReads, AutoCloseable {
   }
 
   private void store(Node node, Buffer leaf) {
-    Engine.beforeWrite(leaf, this);
+    Engine.beforeHostWrite(leaf, this);
     long bytes = (long) node.shape().elements() * node.type().bytes();
     CompletableFuture<Optional<Failure>> done;
     synchronized (recording) {

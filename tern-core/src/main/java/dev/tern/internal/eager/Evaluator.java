@@ -13,6 +13,7 @@ import dev.tern.internal.remat.Recipes;
 import dev.tern.internal.remat.Residency;
 import dev.tern.internal.remat.StorageMemory;
 import dev.tern.internal.runtime.ElementCasts;
+import dev.tern.internal.runtime.Engine;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -171,7 +172,10 @@ final class Evaluator {
 
   private long address(Recipe.Operand operand) {
     return switch (operand) {
-      case Recipe.Operand.Leaf(Buffer buffer) -> buffer.address();
+      case Recipe.Operand.Leaf(Buffer buffer) -> {
+        Engine.beforeRead(buffer);
+        yield buffer.address();
+      }
       case Recipe.Operand.Value(SessionValue held) -> address(held);
     };
   }
@@ -185,6 +189,7 @@ final class Evaluator {
   Optional<Failure> read(Recipe.Operand operand, LongConsumer reader) {
     return switch (operand) {
       case Recipe.Operand.Leaf(Buffer buffer) -> {
+        Engine.beforeRead(buffer);
         reader.accept(buffer.address());
         yield Optional.empty();
       }

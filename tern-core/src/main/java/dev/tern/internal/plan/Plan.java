@@ -40,6 +40,17 @@ public record Plan(
     }
   }
 
+  /** The number of the first step that writes a leaf; that of steps where none does. */
+  public int firstUpdate() {
+    int step = 0;
+    while (step < steps.size()
+        && StepPlaces.writes(steps.get(step)).stream()
+            .allMatch(place -> place.storage() >= leaves.length)) {
+      step++;
+    }
+    return step;
+  }
+
   /** What an allocation holds. */
   public enum Content {
     /** A value that stays until its last use. */

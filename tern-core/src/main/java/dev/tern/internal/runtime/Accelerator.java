@@ -1,20 +1,23 @@
 package dev.tern.internal.runtime;
 
+import dev.tern.base.ProductMath;
+import dev.tern.internal.cuda.driver.CublasLt;
 import dev.tern.internal.cuda.driver.CudaCompilers;
 import dev.tern.internal.cuda.driver.CudaDevice;
 import dev.tern.internal.cuda.driver.CudaDriver;
 import dev.tern.internal.cuda.memory.CudaBlocks;
 import dev.tern.internal.cuda.run.KernelLibrary;
+import dev.tern.internal.cuda.run.TensorCores;
+import dev.tern.internal.ir.Node;
+import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.memory.Buffer;
-import dev.tern.internal.memory.OutOfBudgetException;
-import dev.tern.internal.plan.Plan;
-import dev.tern.internal.plan.Planner;
-import dev.tern.internal.remat.NoRoomException;
 import dev.tern.internal.remat.search.ScheduleFinder;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -30,30 +33,44 @@ final class Accelerator implements AutoCloseable {
   private final KernelLibrary library;
   private final CudaBlocks memory;
   private final CudaBlocks pinned;
+  private final Optional<TensorCores> cores;
   private final Map<Buffer, LeafCopy> copies = new IdentityHashMap<>();
   private final Set<Buffer> lent = new HashSet<>();
+  private final Set<AcceleratedExecution> executions = new HashSet<>();
+  private boolean closed;
 
-  private Accelerator(CudaDevice device, KernelLibrary library, long pinnedBudget) {
+  private Accelerator(
+      CudaDevice device, KernelLibrary library, ProductMath math, long pinnedBudget) {
     this.device = device;
     this.library = library;
     memory = CudaBlocks.onDevice(device, CudaBlocks.defaultBudget(device));
     pinned = CudaBlocks.pinned(device, pinnedBudget);
+    cores =
+        math == ProductMath.EXACT
+            ? Optional.empty()
+            : Optional.of(
+                TensorCores.open(
+                    device, math, memory.allocate(CublasLt.WORKSPACE, "scratch of products")));
   }
 
   /**
    * Opens CUDA device {@code ordinal}.
    *
+   * @param math how products are computed
    * @param pinnedBudget the most bytes of the host's memory for leaves and outputs
    */
-  static Accelerator cuda(int ordinal, long pinnedBudget) {
+  static Accelerator cuda(int ordinal, ProductMath math, long pinnedBudget) {
     CudaDriver driver = CudaDriver.open();
     CudaDevice device = CudaDevice.open(driver, ordinal);
+    KernelLibrary library = null;
     try {
-      return new Accelerator(
-          device, new KernelLibrary(device, CudaCompilers.of(driver)), pinnedBudget);
+      library = new KernelLibrary(device, CudaCompilers.of(driver));
+      return new Accelerator(device, library, math, pinnedBudget);
     } catch (RuntimeException e) {
-      device.close();
-      throw e;
+      try (device;
+          KernelLibrary made = library) {
+        throw e;
+      }
     }
   }
 
@@ -63,6 +80,11 @@ final class Accelerator implements AutoCloseable {
 
   KernelLibrary library() {
     return library;
+  }
+
+  /** What computes products, if these need not be exact. */
+  Optional<TensorCores> cores() {
+    return cores;
   }
 
   /** The device's memory. */
@@ -75,18 +97,39 @@ final class Accelerator implements AutoCloseable {
     return pinned;
   }
 
-  /** Binds a program within {@code limit} bytes of the device's memory. */
-  synchronized AcceleratedExecution bind(Program program, long limit, ScheduleFinder finder) {
+  /**
+   * Binds a program within {@code limit} bytes of the device's memory.
+   *
+   * @param owner of the leaves that change
+   */
+  synchronized AcceleratedExecution bind(
+      Program program, Engine owner, long limit, ScheduleFinder finder) {
+    requireOwn(program, owner);
     device.use();
-    long room = Math.min(limit, memory.allocator().budget() - memory.allocator().live());
-    try {
-      Plan plan = Planner.planForDevice(program, room, finder);
-      return new AcceleratedExecution(this, program, plan, room);
-    } catch (NoRoomException e) {
-      throw new OutOfBudgetException(
-          "%s; in all there were %d bytes of the device's memory for its values"
-              .formatted(e.getMessage(), room));
+    AcceleratedExecution execution = new AcceleratedExecution(this, program, limit, finder);
+    executions.add(execution);
+    return execution;
+  }
+
+  /** A copy cannot follow a leaf that belongs to another device, which hears of its changes. */
+  private static void requireOwn(Program program, Engine owner) {
+    for (Node node : program.leaves()) {
+      if (((Op.Leaf) node.op()).buffer().owner() instanceof Engine other && other != owner) {
+        throw new IllegalArgumentException(
+            "computation: got a variable %s of another device, expected those of its own; make the variable on the device that computes"
+                .formatted(node));
+      }
     }
+  }
+
+  /** Bytes that a program may take. */
+  long room(long limit) {
+    memory.collect();
+    return Math.min(limit, memory.allocator().budget() - memory.allocator().live());
+  }
+
+  void closed(AcceleratedExecution execution) {
+    executions.remove(execution);
   }
 
   /** The copy of a leaf for one more user. */
@@ -102,9 +145,11 @@ final class Accelerator implements AutoCloseable {
     return copy;
   }
 
-  /** Ends a use; the last one copies out what the device wrote. */
+  /** Ends a use. */
   void dropCopy(Buffer leaf, LeafCopy copy) {
-    if (copies.get(leaf) == copy && --copy.users == 0) {
+    // The copy of a variable stays until that is closed: another computation may be next.
+    boolean isConstant = !(leaf.owner() instanceof Engine);
+    if (copies.get(leaf) == copy && --copy.users == 0 && isConstant) {
       copyOut(copy);
       release(leaf);
     }
@@ -152,17 +197,23 @@ final class Accelerator implements AutoCloseable {
     lent.remove(leaf);
     LeafCopy copy = copies.remove(leaf);
     if (copy != null) {
-      memory.freeAfter(copy.address, device.computeStream());
+      memory.free(copy.address);
     }
   }
 
   @Override
   public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     device.use();
+    List.copyOf(executions).forEach(AcceleratedExecution::close);
     try (device;
         library;
         memory;
         pinned) {
+      cores.ifPresent(TensorCores::close);
       copies.clear();
     }
   }

@@ -1,6 +1,7 @@
 package dev.tern.internal.runtime;
 
 import dev.tern.base.DType;
+import dev.tern.base.ProductMath;
 import dev.tern.base.Shape;
 import dev.tern.base.Workers;
 import dev.tern.internal.ir.Node;
@@ -83,9 +84,12 @@ public final class Engine implements AutoCloseable {
    * @param budget the most bytes of the host's off-heap memory; leaves, whose memory is pinned,
    *     have as much again
    * @param stepBudget the most bytes of the device's memory for the values of one computation
+   * @param math how the device multiplies matrices
    */
-  public static Engine cuda(int ordinal, int threads, long budget, long stepBudget) {
-    return new Engine(threads, budget, stepBudget, Optional.of(Accelerator.cuda(ordinal, budget)));
+  public static Engine cuda(
+      int ordinal, int threads, long budget, long stepBudget, ProductMath math) {
+    return new Engine(
+        threads, budget, stepBudget, Optional.of(Accelerator.cuda(ordinal, math, budget)));
   }
 
   /** Whether programs are computed on a device beside the processor. */
@@ -264,10 +268,22 @@ public final class Engine implements AutoCloseable {
   private Bound bind(Program program, long limit, ScheduleFinder finder, Set<Buffer> fixed) {
     requireOpen("bind");
     if (accelerator.isEmpty()) {
+      requireReadable(program);
       return bindHere(program, limit, finder, fixed);
     }
-    AcceleratedExecution execution = accelerator.get().bind(program, limit, finder);
+    AcceleratedExecution execution = accelerator.get().bind(program, this, limit, finder);
     return new Bound(execution, program, this, execution::close, execution.sizes());
+  }
+
+  /** Refuses leaves that a device may have newer content of, as runs do not ask for it. */
+  private static void requireReadable(Program program) {
+    for (Node node : program.leaves()) {
+      if (((Op.Leaf) node.op()).buffer().owner() instanceof Engine other && other.isAccelerated()) {
+        throw new IllegalArgumentException(
+            "computation: got a variable %s of a CUDA device, expected those of the processor; compute on the device that has it"
+                .formatted(node));
+      }
+    }
   }
 
   private Bound bindHere(Program program, long limit, ScheduleFinder finder, Set<Buffer> fixed) {
@@ -344,7 +360,12 @@ public final class Engine implements AutoCloseable {
 
   /** To be called before the host writes a leaf by itself, not by a computation. */
   public static void beforeHostWrite(Buffer leaf) {
-    beforeWrite(leaf);
+    beforeHostWrite(leaf, null);
+  }
+
+  /** The same, but {@code writer}, a session that writes the leaf itself, may still read it. */
+  public static void beforeHostWrite(Buffer leaf, @Nullable PendingReads writer) {
+    beforeWrite(leaf, writer);
     if (leaf.owner() instanceof Engine owner && owner.accelerator.isPresent()) {
       owner.accelerator.get().beforeHostWrites(leaf);
     }
@@ -385,9 +406,10 @@ public final class Engine implements AutoCloseable {
   public void close() {
     closed = true;
     readers.forEach(reader -> reader.beforeClose(this));
-    accelerator.ifPresent(Accelerator::close);
-    workers.close();
-    allocator.close();
+    try (workers;
+        allocator) {
+      accelerator.ifPresent(Accelerator::close);
+    }
   }
 
   public boolean isClosed() {

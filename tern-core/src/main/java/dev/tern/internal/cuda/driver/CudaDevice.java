@@ -81,7 +81,7 @@ public final class CudaDevice implements AutoCloseable {
     int count = driver.deviceCount();
     if (ordinal < 0 || ordinal >= count) {
       throw new IllegalArgumentException(
-          "device: got cuda:%d, expected one of %d devices; list them with tern info"
+          "device: got cuda:%d of %d devices, expected a number from 0 on below that; list them with tern info"
               .formatted(ordinal, count));
     }
     CudaDevice device = new CudaDevice(driver, ordinal);

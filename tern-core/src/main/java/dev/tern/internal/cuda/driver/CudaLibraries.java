@@ -29,6 +29,8 @@ public final class CudaLibraries {
   private static final String DRIVER = "libcuda.so.1";
   private static final List<String> COMPILERS = List.of("libnvrtc.so.13", "libnvrtc.so.12");
 
+  private static final List<String> PRODUCTS = List.of("libcublasLt.so.13", "libcublasLt.so.12");
+
   private CudaLibraries() {}
 
   /**
@@ -79,6 +81,11 @@ public final class CudaLibraries {
   /** Looks for the library that compiles CUDA C, NVRTC. */
   public static Search findCompiler() {
     return find(COMPILERS);
+  }
+
+  /** Looks for the library of products on tensor cores, cuBLASLt. */
+  public static Search findProducts() {
+    return find(PRODUCTS);
   }
 
   /** Looks for the compiler command of the CUDA toolkit. */

@@ -62,7 +62,10 @@ public final class CudaBlocks implements AutoCloseable {
    */
   public synchronized long allocate(long bytes, String holder) {
     waiting.collect();
-    long size = bytes > Long.MAX_VALUE - ALIGNMENT ? bytes : (bytes + ALIGNMENT - 1) & -ALIGNMENT;
+    long size =
+        bytes > Long.MAX_VALUE - ALIGNMENT
+            ? bytes
+            : Math.max(ALIGNMENT, (bytes + ALIGNMENT - 1) & -ALIGNMENT);
     try {
       return allocator.allocate(size, holder);
     } catch (OutOfBudgetException e) {

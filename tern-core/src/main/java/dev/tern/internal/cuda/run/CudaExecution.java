@@ -1,12 +1,14 @@
 package dev.tern.internal.cuda.run;
 
 import dev.tern.internal.cuda.driver.CudaDevice;
+import dev.tern.internal.cuda.driver.CudaException;
 import dev.tern.internal.cuda.text.PlanText;
 import dev.tern.internal.memory.Memory;
 import dev.tern.internal.plan.Plan;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A plan bound to memory of a device. Its steps follow one another on the device's stream; after
@@ -21,11 +23,18 @@ public final class CudaExecution implements AutoCloseable {
   private final StepAddresses addresses;
   private final ErrorWords errors;
   private final List<List<Launch>> steps = new ArrayList<>();
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena = Arena.ofAuto();
+  private final List<AutoCloseable> held = new ArrayList<>();
   private final long[] words;
   private final long pinned;
-  private long graph;
-  private long timedGraph;
+
+  /** Steps that run and are waited for before leaves are written; 0 where nothing is waited for. */
+  private final int first;
+
+  /** All steps, or those after the first ones; the first ones; then the same with marks. */
+  private final long[] graphs = new long[4];
+
+  /** Before each step, after the last, and after the first ones; none until they are needed. */
   private long[] marks = new long[0];
 
   /**
@@ -41,29 +50,45 @@ public final class CudaExecution implements AutoCloseable {
    * Makes the launches of a plan.
    *
    * @param kernels those of its text, and the fixed ones
+   * @param cores that compute products, if these need not be exact
    */
   public CudaExecution(
-      CudaDevice device, KernelLibrary.Kernels kernels, Plan plan, PlanText text, Addresses at) {
+      CudaDevice device,
+      KernelLibrary.Kernels kernels,
+      Plan plan,
+      PlanText text,
+      Addresses at,
+      Optional<TensorCores> cores) {
     this.device = device;
     this.plan = plan;
     device.use();
     addresses = new StepAddresses(plan, at.leaves, at.arena);
     errors = new ErrorWords(at.scratch);
     long scratch = at.scratch + errorBytes(plan);
-    for (int i = 0; i < plan.steps().size(); i++) {
-      Launches launches = new Launches(device, kernels, arena);
-      new StepLaunches(launches, addresses, errors, scratch)
-          .add(plan.steps().get(i), text.launches().get(i));
-      steps.add(launches.toList());
+    try {
+      for (int i = 0; i < plan.steps().size(); i++) {
+        Launches launches = new Launches(device, kernels, arena, held);
+        new StepLaunches(launches, addresses, errors, scratch, cores)
+            .add(plan.steps().get(i), text.launches().get(i));
+        steps.add(launches.toList());
+      }
+      words = new long[errors.count()];
+      pinned = words.length > 0 ? device.driver().memory().allocatePinned(8L * words.length) : 0;
+    } catch (RuntimeException | Error e) {
+      closeHeld();
+      throw e;
     }
-    words = new long[errors.count()];
-    pinned = words.length > 0 ? device.driver().memory().allocatePinned(8L * words.length) : 0;
+    int update = plan.firstUpdate();
+    first = words.length > 0 && update < steps.size() ? update : 0;
   }
 
   /** Bytes of scratch memory beside the plan's arena. */
-  public static long scratchBytes(Plan plan) {
+  public static long scratchBytes(Plan plan, Optional<TensorCores> cores) {
     return errorBytes(plan)
-        + plan.steps().stream().mapToLong(StepLaunches::scratchBytes).max().orElse(0);
+        + plan.steps().stream()
+            .mapToLong(step -> StepLaunches.scratchBytes(step, cores))
+            .max()
+            .orElse(0);
   }
 
   /** Room for the words of all checks: a step has two at most. */
@@ -77,44 +102,65 @@ public final class CudaExecution implements AutoCloseable {
    * @throws RuntimeException what the CPU would throw, when a step found its input wrong
    */
   public void run() {
-    begin();
+    check(false);
+    begin(false);
     finish();
   }
 
-  /** Has the device run all steps; {@link #finish} waits for them. */
-  public void begin() {
-    device.use();
-    if (graph == 0) {
-      graph = record();
+  /**
+   * Where steps check their input and others write leaves after that, runs the steps before these
+   * and waits, so that wrong input leaves the leaves as they were. Else does nothing.
+   *
+   * @param isTimed as for {@link #begin}
+   */
+  public void check(boolean isTimed) {
+    if (first > 0) {
+      launch(isTimed, true);
+      readErrors();
     }
-    device.driver().graphs().launch(graph, device.computeStream());
   }
 
-  /** As {@link #begin}, with marks between the steps for {@link #nanos}. */
-  public void beginTimed() {
-    device.use();
-    if (timedGraph == 0) {
-      marks = new long[steps.size() + 1];
-      for (int i = 0; i < marks.length; i++) {
-        marks[i] = device.driver().streams().createEvent(true);
-      }
-      timedGraph = record();
-    }
-    device.driver().graphs().launch(timedGraph, device.computeStream());
-  }
-
-  /** Nanoseconds of each step in the last run that {@link #beginTimed} began and that is over. */
-  public long[] nanos() {
-    device.use();
-    long[] nanos = new long[steps.size()];
-    for (int i = 0; i < nanos.length; i++) {
-      nanos[i] = (long) (1e6 * device.driver().streams().elapsed(marks[i], marks[i + 1]));
-    }
-    return nanos;
+  /**
+   * Has the device run the steps that are left; {@link #finish} waits for them.
+   *
+   * @param isTimed whether there are marks between the steps, for {@link #nanos}
+   */
+  public void begin(boolean isTimed) {
+    launch(isTimed, false);
   }
 
   /** Waits for the steps and says what was wrong with their input. */
   public void finish() {
+    readErrors();
+  }
+
+  /** Nanoseconds of each step in the last run that was timed and is over. */
+  public long[] nanos() {
+    device.use();
+    long[] nanos = new long[steps.size()];
+    for (int i = 0; i < nanos.length; i++) {
+      long end = i == first - 1 ? marks[steps.size() + 1] : marks[i + 1];
+      nanos[i] = (long) (1e6 * device.driver().streams().elapsed(marks[i], end));
+    }
+    return nanos;
+  }
+
+  private void launch(boolean isTimed, boolean isFirst) {
+    device.use();
+    int which = (isTimed ? 2 : 0) + (isFirst ? 1 : 0);
+    if (isTimed && marks.length == 0) {
+      marks = new long[steps.size() + 2];
+      for (int i = 0; i < marks.length; i++) {
+        marks[i] = device.driver().streams().createEvent(true);
+      }
+    }
+    if (graphs[which] == 0) {
+      graphs[which] = record(isTimed, isFirst);
+    }
+    device.driver().graphs().launch(graphs[which], device.computeStream());
+  }
+
+  private void readErrors() {
     device.use();
     device.driver().streams().synchronize(device.computeStream());
     for (int i = 0; i < words.length; i++) {
@@ -123,47 +169,48 @@ public final class CudaExecution implements AutoCloseable {
     errors.check(words);
   }
 
-  private long record() {
-    var graphs = device.driver().graphs();
-    graphs.begin(device.computeStream());
-    long recorded = 0;
+  private long record(boolean isTimed, boolean isFirst) {
+    var driver = device.driver().graphs();
+    driver.begin(device.computeStream());
+    long recorded;
     try {
-      launchAll();
-    } finally {
-      recorded = graphs.end(device.computeStream());
+      launchSteps(isTimed, isFirst);
+      recorded = driver.end(device.computeStream());
+    } catch (RuntimeException e) {
+      // A recording that failed must end too, and what it has is of no use.
+      try {
+        driver.destroy(driver.end(device.computeStream()));
+      } catch (CudaException alsoWrong) {
+        e.addSuppressed(alsoWrong);
+      }
+      throw e;
     }
     try {
-      return graphs.instantiate(recorded);
+      return driver.instantiate(recorded);
     } finally {
-      graphs.destroy(recorded);
+      driver.destroy(recorded);
     }
   }
 
-  private void launchAll() {
+  private void launchSteps(boolean isTimed, boolean isFirst) {
     var memory = device.driver().memory();
     long stream = device.computeStream();
-    if (words.length > 0) {
+    int from = isFirst ? 0 : first;
+    int to = isFirst ? first : steps.size();
+    if (words.length > 0 && from == 0) {
       memory.fill(errors.address(), (byte) -1, 8L * words.length, stream);
     }
-    for (int i = 0; i < steps.size(); i++) {
-      mark(i);
-      for (Launch launch : steps.get(i)) {
-        device
-            .driver()
-            .modules()
-            .launch(launch.kernel(), launch.grid(), launch.parameters(), stream);
+    for (int i = from; i < to; i++) {
+      if (isTimed) {
+        device.driver().streams().recordInGraph(marks[i], stream);
       }
+      steps.get(i).forEach(launch -> launch.on(stream));
     }
-    mark(steps.size());
+    if (isTimed) {
+      device.driver().streams().recordInGraph(marks[isFirst ? steps.size() + 1 : to], stream);
+    }
     if (words.length > 0) {
       memory.copyOut(pinned, errors.address(), 8L * words.length, stream);
-    }
-  }
-
-  /** Marks the place before a step where times are taken. */
-  private void mark(int step) {
-    if (marks.length > 0) {
-      device.driver().streams().recordInGraph(marks[step], device.computeStream());
     }
   }
 
@@ -185,7 +232,7 @@ public final class CudaExecution implements AutoCloseable {
   @Override
   public void close() {
     device.use();
-    for (long instance : new long[] {graph, timedGraph}) {
+    for (long instance : graphs) {
       if (instance != 0) {
         device.driver().graphs().destroyInstance(instance);
       }
@@ -196,6 +243,16 @@ public final class CudaExecution implements AutoCloseable {
     if (pinned != 0) {
       device.driver().memory().freePinned(pinned);
     }
-    arena.close();
+    closeHeld();
+  }
+
+  private void closeHeld() {
+    for (AutoCloseable each : held) {
+      try {
+        each.close();
+      } catch (Exception e) {
+        throw new IllegalStateException("device: cannot end a product", e);
+      }
+    }
   }
 }

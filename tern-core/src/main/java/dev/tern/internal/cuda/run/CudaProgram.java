@@ -7,6 +7,7 @@ import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Program;
 import dev.tern.internal.plan.Plan;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A program on a device, with memory for its leaves, whose content comes from those of the host.
@@ -42,14 +43,14 @@ public final class CudaProgram implements AutoCloseable {
     }
     long arena = end;
     long scratch = aligned(arena + plan.arenaBytes());
-    long all = scratch + Math.max(1, CudaExecution.scratchBytes(plan));
+    long all = scratch + Math.max(1, CudaExecution.scratchBytes(plan, Optional.empty()));
     memory = device.driver().memory().allocate(all);
     for (int i = 0; i < leaves.length; i++) {
       leaves[i] += memory;
     }
     CudaExecution.Addresses at =
         new CudaExecution.Addresses(leaves, memory + arena, memory + scratch);
-    execution = new CudaExecution(device, kernels, plan, text, at);
+    execution = new CudaExecution(device, kernels, plan, text, at, Optional.empty());
   }
 
   private static long aligned(long bytes) {

@@ -1,12 +1,7 @@
 package dev.tern.internal.cuda.run;
 
-import dev.tern.internal.cuda.driver.CudaGrid;
-import java.lang.foreign.MemorySegment;
-
-/**
- * A launch of a kernel, made once.
- *
- * @param kernel its handle
- * @param parameters pointers to the values of its parameters
- */
-record Launch(long kernel, CudaGrid grid, MemorySegment parameters) {}
+/** Work that a stream is given, the same each time. */
+@FunctionalInterface
+interface Launch {
+  void on(long stream);
+}

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.tern.internal.cuda.driver.CublasLt;
 import dev.tern.internal.cuda.driver.CudaDevice;
 import dev.tern.internal.cuda.driver.CudaGrid;
 import java.lang.foreign.Arena;
@@ -26,11 +27,17 @@ final class Launches {
   private final KernelLibrary.Kernels kernels;
   private final Arena arena;
   private final List<Launch> launches = new ArrayList<>();
+  private final List<AutoCloseable> held;
 
-  Launches(CudaDevice device, KernelLibrary.Kernels kernels, Arena arena) {
+  /**
+   * @param held what the launches use is added here, to be closed after their last run
+   */
+  Launches(
+      CudaDevice device, KernelLibrary.Kernels kernels, Arena arena, List<AutoCloseable> held) {
     this.device = device;
     this.kernels = kernels;
     this.arena = arena;
+    this.held = held;
   }
 
   List<Launch> toList() {
@@ -57,6 +64,19 @@ final class Launches {
   /** The most bytes of shared memory that a block gets without asking for more. */
   static boolean fitsShared(long bytes) {
     return bytes <= SHARED_BYTES;
+  }
+
+  /** Adds a copy. */
+  void copy(long from, long to, long bytes) {
+    if (bytes > 0) {
+      launches.add(stream -> device.driver().memory().copy(to, from, bytes, stream));
+    }
+  }
+
+  /** Adds a product of a library. */
+  void add(CublasLt.Product product, long a, long b, long c, long workspace) {
+    held.add(product);
+    launches.add(stream -> product.run(a, b, c, workspace, stream));
   }
 
   /** Adds a launch with a thread for each share of the work; nothing where there is none. */
@@ -92,6 +112,6 @@ final class Launches {
       }
       pointers.setAtIndex(ADDRESS, i, value);
     }
-    launches.add(new Launch(kernel, grid, pointers));
+    launches.add(stream -> device.driver().modules().launch(kernel, grid, pointers, stream));
   }
 }

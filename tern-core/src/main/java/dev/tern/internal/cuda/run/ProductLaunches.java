@@ -1,9 +1,11 @@
 package dev.tern.internal.cuda.run;
 
+import dev.tern.internal.cuda.driver.CublasLt;
 import dev.tern.internal.cuda.driver.CudaGrid;
 import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.kernel.matmul.ProductSpec;
 import dev.tern.internal.plan.Step;
+import java.util.Optional;
 
 /** The launches of matrix products, in the forms and with the pieces of terms of the CPU. */
 final class ProductLaunches {
@@ -13,12 +15,37 @@ final class ProductLaunches {
   /** Fewest rows and columns of C that tiles are worth. */
   private static final int TILED = 32;
 
+  /** Fewest rows, columns and terms that tensor cores are worth. */
+  private static final int FOR_CORES = 16;
+
+  /** Halves are read 16 bytes at a time. */
+  private static final int HALVES_AT_ONCE = 8;
+
   private final Launches launches;
   private final StepAddresses at;
+  private final Optional<TensorCores> cores;
+  private final long scratch;
 
-  ProductLaunches(Launches launches, StepAddresses at) {
+  /**
+   * @param scratch address of {@link #halfBytes} bytes where cores take halves
+   */
+  ProductLaunches(Launches launches, StepAddresses at, Optional<TensorCores> cores, long scratch) {
     this.launches = launches;
     this.at = at;
+    this.cores = cores;
+    this.scratch = scratch;
+  }
+
+  /** Bytes of both factors as halves, whose rows begin at multiples of 16 bytes. */
+  static long halfBytes(Step.ProductSizes size) {
+    long m = rounded(size.m());
+    long n = rounded(size.n());
+    long k = rounded(size.k());
+    return 2 * size.batch() * (m * k + k * n) + 256;
+  }
+
+  private static long rounded(long count) {
+    return (count + HALVES_AT_ONCE - 1) / HALVES_AT_ONCE * HALVES_AT_ONCE;
   }
 
   /**
@@ -37,6 +64,8 @@ final class ProductLaunches {
     Operands all = operands(step);
     if (size.n() == 1 || size.m() == 1) {
       vector(all, size.batch());
+    } else if (cores.isPresent() && isForCores(all.spec)) {
+      onCores(all, size.batch(), cores.get());
     } else if (MatMul.termsOfPiece(all.spec) < size.k()) {
       for (int i = 0; i < size.batch(); i++) {
         split(all, i, at.of(step.scratch().place()));
@@ -56,6 +85,65 @@ final class ProductLaunches {
     ProductSpec spec =
         new ProductSpec(a[1], a[2], b[1], b[2], c[1], size.m(), size.n(), size.k(), false);
     return new Operands(at.of(step.a()), a[0], at.of(step.b()), b[0], at.of(step.c()), c[0], spec);
+  }
+
+  private static boolean isForCores(ProductSpec spec) {
+    return Math.min(spec.m(), Math.min(spec.n(), spec.k())) >= FOR_CORES
+        && (spec.ars() == 1 || spec.acs() == 1)
+        && (spec.brs() == 1 || spec.bcs() == 1);
+  }
+
+  private void onCores(Operands all, int batch, TensorCores with) {
+    ProductSpec spec = all.spec;
+    boolean aTurned = spec.acs() != 1;
+    boolean bTurned = spec.bcs() != 1;
+    CublasLt.Matrix a =
+        new CublasLt.Matrix(
+            spec.m(), spec.k(), aTurned, aTurned ? spec.acs() : spec.ars(), all.aStep);
+    CublasLt.Matrix b =
+        new CublasLt.Matrix(
+            spec.k(), spec.n(), bTurned, bTurned ? spec.bcs() : spec.brs(), all.bStep);
+    CublasLt.Matrix c = new CublasLt.Matrix(spec.m(), spec.n(), false, spec.ldc(), all.cStep);
+    long addressOfA = all.a;
+    long addressOfB = all.b;
+    if (with.isHalf()) {
+      CublasLt.Matrix halfOfA = halves(a);
+      CublasLt.Matrix halfOfB = halves(b);
+      addressOfA = scratch;
+      addressOfB = scratch + (2 * batch * halfOfA.step() + 255 & -256);
+      round(all.a, a, addressOfA, halfOfA, batch);
+      round(all.b, b, addressOfB, halfOfB, batch);
+      a = halfOfA;
+      b = halfOfB;
+    }
+    long alignment = Math.min(256, Long.lowestOneBit(addressOfA | addressOfB | all.c | 256));
+    CublasLt.Product product = with.library().product(a, b, c, batch, with.isHalf(), alignment);
+    launches.add(product, addressOfA, addressOfB, all.c, with.workspace());
+  }
+
+  /** The same matrices as halves, dense but for the ends of rows. */
+  private static CublasLt.Matrix halves(CublasLt.Matrix of) {
+    long rows = of.isTransposed() ? of.columns() : of.rows();
+    long ld = rounded(of.isTransposed() ? of.rows() : of.columns());
+    return new CublasLt.Matrix(of.rows(), of.columns(), of.isTransposed(), ld, rows * ld);
+  }
+
+  private void round(long from, CublasLt.Matrix of, long to, CublasLt.Matrix halves, int batch) {
+    int rows = (int) (of.isTransposed() ? of.columns() : of.rows());
+    int columns = (int) (of.isTransposed() ? of.rows() : of.columns());
+    long count = (long) batch * rows * columns;
+    launches.add(
+        "round_to_bf16",
+        count,
+        from,
+        of.ld(),
+        of.step(),
+        to,
+        halves.ld(),
+        halves.step(),
+        rows,
+        columns,
+        (int) count);
   }
 
   private static boolean isTiled(ProductSpec spec, int batch) {

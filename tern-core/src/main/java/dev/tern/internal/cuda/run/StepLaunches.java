@@ -7,6 +7,7 @@ import dev.tern.internal.kernel.KernelSpec;
 import dev.tern.internal.plan.Step;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** The launches of each step of a plan. */
 final class StepLaunches {
@@ -22,17 +23,24 @@ final class StepLaunches {
   private final IndexLaunches index;
 
   /** Adds to {@code launches}; {@code scratch} has {@link #scratchBytes} bytes. */
-  StepLaunches(Launches launches, StepAddresses at, ErrorWords errors, long scratch) {
+  StepLaunches(
+      Launches launches,
+      StepAddresses at,
+      ErrorWords errors,
+      long scratch,
+      Optional<TensorCores> cores) {
     this.launches = launches;
     this.at = at;
-    products = new ProductLaunches(launches, at);
+    products = new ProductLaunches(launches, at, cores, scratch);
     index = new IndexLaunches(launches, at, errors);
     rows = new RowLaunches(launches, at, errors, index, scratch);
   }
 
   /** Bytes of scratch memory that a step needs beside that of its plan. */
-  static long scratchBytes(Step step) {
+  static long scratchBytes(Step step, Optional<TensorCores> cores) {
     return switch (step) {
+      case Step.MatMul s when cores.filter(TensorCores::isHalf).isPresent() ->
+          ProductLaunches.halfBytes(s.sizes());
       case Step.ScatterAdd s -> RowLaunches.sortBytes(s);
       case Step.Gather s when s.width() == 0 -> 8L * s.index().count();
       default -> 0;
@@ -49,8 +57,7 @@ final class StepLaunches {
       case Step.ScatterAdd s -> rows.add(s);
       case Step.SegmentReduce s -> rows.add(s);
       case Step.Index s -> index.add(s);
-      case Step.Copy s ->
-          launches.add("copy_words", s.bytes() / 4, at.of(s.in()), at.of(s.out()), words(s));
+      case Step.Copy s -> launches.copy(at.of(s.in()), at.of(s.out()), s.bytes());
       case Step.Uniform s ->
           launches.add(
               "uniform", s.count(), at.of(s.seed()), s.stream(), at.of(s.out()), s.count());
@@ -58,13 +65,6 @@ final class StepLaunches {
       case Step.DotInteraction s -> dotInteraction(s);
       case Step.PairSums s -> pairSums(s);
     }
-  }
-
-  private static int words(Step.Copy step) {
-    if (step.bytes() % 4 != 0) {
-      throw new AssertionError("copy: " + step.bytes() + " bytes");
-    }
-    return (int) (step.bytes() / 4);
   }
 
   private void cast(Step.Cast step, List<FusedLaunch> written) {

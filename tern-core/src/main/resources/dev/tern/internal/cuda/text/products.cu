@@ -170,3 +170,14 @@ extern "C" __global__ void __launch_bounds__(256) combine(
     out[i] = result;
   }
 }
+
+// Rows as bfloat16, for products on tensor cores.
+extern "C" __global__ void __launch_bounds__(256) round_to_bf16(
+    const float* in, i64 ld, i64 step, short* out, i64 out_ld, i64 out_step, u32 rows, u32 columns, u32 count) {
+  EACH(e, count) {
+    const u32 column = e % columns;
+    const u32 row = e / columns % rows;
+    const u32 matrix = e / columns / rows;
+    out[matrix * out_step + row * out_ld + column] = (short)to_bf16(in[matrix * step + row * ld + column]);
+  }
+}

@@ -30,8 +30,6 @@ TERN_FUNCTION int sequence_of(const int* offsets, int sequences, int row) {
 
 extern "C" __global__ void __launch_bounds__(256) fill_words(u32* out, u32 n, u32 word) { EACH(i, n) out[i] = word; }
 
-extern "C" __global__ void __launch_bounds__(256) copy_words(const u32* in, u32* out, u32 n) { EACH(i, n) out[i] = in[i]; }
-
 extern "C" __global__ void __launch_bounds__(256) uniform(const i64* seed, int stream, float* out, u32 n) {
   const u64 golden = 0x9E3779B97F4A7C15ull;
   const u64 base = mix((u64)seed[0] + golden * (u64)(stream + 1ll));

@@ -315,7 +315,7 @@ final class CudaDriverTest {
     other.close();
     assertThatThrownBy(other::use).hasMessageContaining("got cuda:1, which is closed");
     assertThatThrownBy(() -> SimulatedCuda.open(2))
-        .hasMessageContaining("got cuda:2, expected one of 2 devices");
+        .hasMessageContaining("got cuda:2 of 2 devices, expected a number from 0 on");
     cuda.device.use();
   }
 

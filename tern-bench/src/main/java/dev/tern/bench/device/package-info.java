@@ -1,0 +1,3 @@
+/** What a CUDA device reaches. */
+@org.jspecify.annotations.NullMarked
+package dev.tern.bench.device;
