@@ -184,6 +184,34 @@ final class SlotWidthsTrainingTest {
   }
 
   @Test
+  void theWidePartOfWdlIsOneWeightOfEachIdBesideAVectorOfAnyWidth() {
+    TableOptions tables =
+        TableOptions.of(Optimizer.sgd(1)).firstPart(new Optimizer.Ftrl(1, 1, 0, 0));
+    Batch rows = rows();
+    try (Device device = Device.cpu(1, 1L << 27);
+        Network network =
+            Network.create(device, encoder(rows).schema(), model(Type.WDL), tables, 1)) {
+      List<EmbeddingTable> all = network.tables().tables();
+      assertThat(all.stream().map(table -> table.config().width())).containsExactly(5, 3, 4);
+      // FTRL keeps two numbers of the wide weight; SGD none of the deep ones.
+      assertThat(all.stream().map(table -> table.config().stateFloats())).containsOnly(2);
+      all.forEach(table -> fill(table, 1, 0));
+      network.variables().forEach(v -> v.set(new float[v.shape().elements()]));
+      float[] logits = logits(network, rows);
+      for (int row = 0; row < ROWS; row++) {
+        double sum = 0;
+        for (int slot = 0; slot < 4; slot++) {
+          String table = SCHEMA.slots().get(slot).table();
+          for (int i = rows.offsets(slot)[row]; i < rows.offsets(slot)[row + 1]; i++) {
+            sum += new Random(table.hashCode() + 31 * rows.ids(slot)[i]).nextGaussian();
+          }
+        }
+        assertThat(logits[row]).isCloseTo((float) sum, within(1e-5f));
+      }
+    }
+  }
+
+  @Test
   void aModelFindsTheVectorsOfEachSlotWhateverTheirWidths() {
     Tensor dense = Tensor.of(Shape.of(2, 1), new float[] {8, 9});
     float[] numbers = {1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16};
