@@ -105,6 +105,15 @@ final class GenerateCommand implements Callable<Integer> {
   private long dayRows = MAX_ROWS;
 
   @Option(
+      names = "--affinity",
+      paramLabel = "F",
+      description = {
+        "How much taobao's purchases depend on what draws clicks: factor of the click's logit in"
+            + " that of the purchase (default 0, little in common; 1: as much)."
+      })
+  private double affinity;
+
+  @Option(
       names = "--out",
       required = true,
       paramLabel = "PATH",
@@ -144,7 +153,9 @@ final class GenerateCommand implements Callable<Integer> {
       write.check(config, format());
     }
     RowGenerator generator =
-        isTaobao() ? TaobaoGenerator.of(seed, scale, dayRows) : CriteoGenerator.of(seed, scale);
+        isTaobao()
+            ? TaobaoGenerator.of(seed, scale, dayRows).withAffinity(affinity)
+            : CriteoGenerator.of(seed, scale);
     List<Path> done = new ArrayList<>();
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
       for (Part part : parts) {
@@ -190,6 +201,19 @@ final class GenerateCommand implements Callable<Integer> {
           "--day-rows: got "
               + dayRows
               + ", which makes more than 2147483647 days, expected fewer; give more rows a day");
+    }
+    if (!(affinity >= 0 && affinity <= 10)) {
+      throw new ConfigException(
+          "--affinity: got "
+              + affinity
+              + ", expected 0 to 10; 0 shares little, 1 all of the click");
+    }
+    if (affinity != 0 && !isTaobao()) {
+      throw new ConfigException(
+          "--affinity: got "
+              + affinity
+              + " with --like criteo, whose rows have one label, expected --like taobao;"
+              + " leave one out");
     }
     if (!(scale >= 1e-6 && scale <= 100)) {
       throw new ConfigException(

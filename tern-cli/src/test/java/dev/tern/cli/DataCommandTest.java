@@ -301,6 +301,20 @@ final class DataCommandTest {
   }
 
   @Test
+  void relatedTasksAreOfTaobaoAlone() {
+    String out = temp.resolve("r.csv").toString();
+    Result criteo = tern("data", "generate", "--rows", "5", "--affinity", "1", "--out", out);
+    assertThat(criteo.code()).isEqualTo(2);
+    assertThat(criteo.err()).contains("--affinity: got 1.0 with --like criteo");
+    String[] far = {
+      "data", "generate", "--like", "taobao", "--rows", "5", "--affinity", "11", "--out", out
+    };
+    assertThat(tern(far).err()).contains("--affinity: got 11.0, expected 0 to 10");
+    far[7] = "0.5";
+    assertThat(tern(far).out()).contains("click: 0.", "buy: ", "best reachable AUC");
+  }
+
+  @Test
   void aFailedGenerationLeavesNothing() throws IOException {
     Path folder = temp.resolve("a/b");
     Files.createDirectories(folder.resolve("eval.norm.optimum.json"));

@@ -39,10 +39,16 @@ public final class TaobaoGenerator implements RowGenerator {
   /** Items of a user among which a clicked one is looked for. */
   private static final int BEST = 10;
 
+  private final long seed;
+  private final double scale;
+  private final long dayRows;
   private final TaobaoTeacher teacher;
 
-  private TaobaoGenerator(TaobaoTeacher teacher) {
-    this.teacher = teacher;
+  private TaobaoGenerator(long seed, double scale, long dayRows, double affinity) {
+    this.seed = seed;
+    this.scale = scale;
+    this.dayRows = dayRows;
+    teacher = new TaobaoTeacher(seed, scale, dayRows, affinity);
   }
 
   /**
@@ -61,7 +67,23 @@ public final class TaobaoGenerator implements RowGenerator {
       throw new IllegalArgumentException(
           "generate: got %d rows a day, expected 1 or more".formatted(dayRows));
     }
-    return new TaobaoGenerator(new TaobaoTeacher(seed, scale, dayRows));
+    return new TaobaoGenerator(seed, scale, dayRows, 0);
+  }
+
+  /**
+   * The same world, with purchases that depend on what draws clicks. All but the label {@code buy}
+   * stays as it is.
+   *
+   * @param affinity factor of the click's logit in that of the purchase, 0 to 10. With 0, as by
+   *     {@link #of}, the two labels have little in common that a model could learn; with 1 they
+   *     have the effects of user, item and category alike
+   */
+  public TaobaoGenerator withAffinity(double affinity) {
+    if (!(affinity >= 0 && affinity <= 10)) {
+      throw new IllegalArgumentException(
+          "generate: got affinity " + affinity + ", expected 0 to 10");
+    }
+    return new TaobaoGenerator(seed, scale, dayRows, affinity);
   }
 
   @Override

@@ -17,8 +17,13 @@ import java.util.Arrays;
  * </pre>
  *
  * where {@code user} and {@code item} are nearly normal effects. Of what is clicked, the purchase's
- * logit is {@code -0.8 - 0.8 patience(user) (price - 1) + 1.2 recent}, where {@code recent} is 1 if
- * one of the last 5 items is of the category, else 0.
+ * logit is
+ *
+ * <pre>
+ * -0.8 - 0.8 patience(user) (price - 1) + 1.2 recent + affinity (logit of the click)
+ * </pre>
+ *
+ * where {@code recent} is 1 if one of the last 5 items is of the category, else 0.
  */
 final class TaobaoTeacher {
   static final int MAX_LENGTH = 50;
@@ -37,6 +42,7 @@ final class TaobaoTeacher {
   private final int categories;
   private final int perCategory;
   private final long dayRows;
+  private final double affinity;
 
   /** One row; arrays hold {@code length} entries. */
   static final class Row {
@@ -53,12 +59,13 @@ final class TaobaoTeacher {
     double buyRate;
   }
 
-  TaobaoTeacher(long seed, double scale, long dayRows) {
+  TaobaoTeacher(long seed, double scale, long dayRows, double affinity) {
     this.seed = seed;
     users = (int) Math.max(100, Math.rint(USERS * scale));
     categories = (int) Math.max(50, Math.rint(CATEGORIES * scale));
     perCategory = (int) Math.max(4, Math.rint(ITEMS * scale / categories));
     this.dayRows = dayRows;
+    this.affinity = affinity;
   }
 
   /** Draws everything of row {@code number} except its labels. */
@@ -82,14 +89,20 @@ final class TaobaoTeacher {
     }
     row.price = 1 + uniform(hash(3, row.item));
     row.taste = -2.6 + 0.5 * normal(hash(4, row.user));
-    row.clickRate = clickRate(row, row.item, matches);
+    double click = clickLogit(row, row.item, matches);
+    row.clickRate = sigmoid(click);
     double patience = normal(hash(5, row.user));
-    row.buyRate = sigmoid(-0.8 - 0.8 * patience * (row.price - 1) + (recent ? 1.2 : 0));
+    double own = -0.8 - 0.8 * patience * (row.price - 1) + (recent ? 1.2 : 0);
+    row.buyRate = sigmoid(own + affinity * click);
+  }
+
+  private double clickLogit(Row row, long item, int matches) {
+    double quality = normal(hash(2, item));
+    return row.taste + 0.7 * quality + 1.5 * StrictMath.log1p(matches);
   }
 
   private double clickRate(Row row, long item, int matches) {
-    double quality = normal(hash(2, item));
-    return sigmoid(row.taste + 0.7 * quality + 1.5 * StrictMath.log1p(matches));
+    return sigmoid(clickLogit(row, item, matches));
   }
 
   /**

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -19,6 +20,9 @@ import org.junit.jupiter.api.Test;
 /** Rows with sequences whose labels are drawn from a known model. */
 final class TaobaoGeneratorTest {
   private static final long ALL = 1L << 40;
+
+  /** Of labels that were drawn before there was an affinity. */
+  private static final int DIGEST = -1450613247;
 
   private static Batch rows(TaobaoGenerator generator, long first, int count) {
     Batch all = new Batch(generator.schema(), count);
@@ -103,6 +107,61 @@ final class TaobaoGeneratorTest {
     assertThat(Optimum.toJson(both)).contains("\"click\" : {", "\"rows\" : 4000", "\"buy\" : {");
   }
 
+  /** How much more often clicked rows of a high click rate are bought than those of a low one. */
+  private static double purchasesByRate(double affinity) {
+    TaobaoTeacher teacher = new TaobaoTeacher(1, 0.001, ALL, affinity);
+    TaobaoTeacher.Row row = new TaobaoTeacher.Row();
+    int[] rows = new int[2];
+    int[] purchases = new int[2];
+    for (int number = 0; number < 40_000; number++) {
+      teacher.draw(number, row);
+      if (teacher.clicks(number, row)) {
+        int half = row.clickRate < 0.45 ? 0 : 1;
+        rows[half]++;
+        purchases[half] += teacher.buys(number, row) ? 1 : 0;
+      }
+    }
+    return (double) purchases[1] / rows[1] - (double) purchases[0] / rows[0];
+  }
+
+  @Test
+  void purchasesDependOnWhatDrawsClicksAsFarAsAffinitySays() {
+    assertThat(purchasesByRate(0)).isBetween(0.05, 0.2);
+    assertThat(purchasesByRate(1)).isBetween(0.35, 0.5);
+    assertThat(purchasesByRate(2)).isBetween(0.55, 0.75);
+  }
+
+  @Test
+  void affinityChangesPurchasesAloneAndTheirOptimum() {
+    TaobaoGenerator apart = TaobaoGenerator.of(1, 0.001, ALL);
+    TaobaoGenerator related = apart.withAffinity(1);
+    Batch left = rows(apart, 0, 2000);
+    Batch right = rows(related, 0, 2000);
+    int changed = 0;
+    for (int row = 0; row < 2000; row++) {
+      assertThat(right.labels()[2 * row]).isEqualTo(left.labels()[2 * row]);
+      changed += right.labels()[2 * row + 1] == left.labels()[2 * row + 1] ? 0 : 1;
+      for (int slot = 0; slot < 5; slot++) {
+        assertThat(ids(right, slot, row)).isEqualTo(ids(left, slot, row));
+      }
+    }
+    assertThat(right.dense()).startsWith(left.dense());
+    assertThat(changed).isBetween(50, 200);
+    assertThat(related.optimum(0, 0, 4000, done -> {}).auc())
+        .isEqualTo(apart.optimum(0, 0, 4000, done -> {}).auc());
+    Optimum optimum = related.optimum(1, 0, 4000, done -> {});
+    assertThat(optimum.auc()).isBetween(0.80, 0.88);
+    assertThat(optimum.positiveRate()).isBetween(0.38, 0.48);
+  }
+
+  @Test
+  void withoutAffinityRowsAreThoseOfEarlierVersions() {
+    Batch batch = rows(TaobaoGenerator.of(1, 0.001, ALL), 0, 1000);
+    assertThat(Arrays.hashCode(Arrays.copyOf(batch.labels(), 2000))).isEqualTo(DIGEST);
+    Batch same = rows(TaobaoGenerator.of(1, 0.001, ALL).withAffinity(0), 0, 1000);
+    assertThat(same.labels()).isEqualTo(batch.labels());
+  }
+
   @Test
   void eachDayReplacesOneInTwentyItems() {
     TaobaoGenerator generator = TaobaoGenerator.of(1, 0.001, 3000);
@@ -135,5 +194,10 @@ final class TaobaoGeneratorTest {
     assertThatThrownBy(() -> TaobaoGenerator.of(1, 1, 1).open(-1, 5))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("from row -1");
+    for (double affinity : new double[] {-0.1, 10.1, Double.NaN}) {
+      assertThatThrownBy(() -> TaobaoGenerator.of(1, 1, 1).withAffinity(affinity))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got affinity " + affinity);
+    }
   }
 }
