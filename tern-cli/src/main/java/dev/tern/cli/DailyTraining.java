@@ -173,7 +173,11 @@ final class DailyTraining {
       source.noteSkipped(progress);
       DaysReport.Day figures =
           new DaysReport.Day(
-              name(day), result.loss(), result.metrics().auc(), result.calibration());
+              name(day),
+              result.loss(),
+              result.metrics().auc(),
+              result.calibration(),
+              result.reliability().map(Reliability::error).orElse(Double.NaN));
       progress.note(
           "tested on "
               + figures.name()
@@ -206,6 +210,8 @@ final class DailyTraining {
           .append(Format.fixed(day.loss(), 4))
           .append("  calibration ")
           .append(Format.fixed(day.calibration(), 3))
+          .append("  ECE ")
+          .append(Format.fixed(day.ece(), 4))
           .append('\n');
     }
     return out.toString();

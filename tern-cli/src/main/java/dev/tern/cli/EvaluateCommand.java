@@ -205,9 +205,8 @@ final class EvaluateCommand implements Callable<Integer> {
     }
     line(out, name + "rows", Format.whole(result.rows()));
     line(out, name + "AUC", Format.fixed(result.auc(), 6));
-    // Of rows with weights and soft labels it is not known.
-    boolean plain = config.weight().isEmpty() && config.isWhole(task.task());
-    if (plain || !Double.isNaN(result.aucDeviation())) {
+    // Of soft labels it is not known.
+    if (config.isWhole(task.task()) || !Double.isNaN(result.aucDeviation())) {
       line(
           out,
           name + "AUC in 95% of samples",

@@ -49,11 +49,6 @@ final class Rival implements Scoring.Taker {
    * @param from where the rows come from, for messages
    */
   void begin(Schema read, TaskLabels of, String from) {
-    if (read.weighted()) {
-      throw new ConfigException(
-          "--against: got rows with the weight %s, expected rows that all count alike, for which alone the interval is known; evaluate each model by itself"
-              .formatted(read.weight().orElseThrow()));
-    }
     pick = ColumnPick.of(read, predictor.schema());
     tasks = of;
     source = from;
@@ -174,9 +169,9 @@ final class Rival implements Scoring.Taker {
                   .formatted(rows + row + 1, source));
         }
         if (tasks.counts(batch, row, k)) {
-          pairs
-              .get(k)
-              .add(logits[row * count + k], own[row * count + k], tasks.label(batch, row, k));
+          float label = tasks.label(batch, row, k);
+          int place = row * count + k;
+          pairs.get(k).add(logits[place], own[place], label, batch.rowWeight(row));
         }
       }
     }

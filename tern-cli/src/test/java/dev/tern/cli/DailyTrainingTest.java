@@ -88,7 +88,10 @@ final class DailyTrainingTest {
     assertThat(days.getFirst().auc()).isNaN();
     assertThat(days.get(2).auc()).isBetween(0.6, 1.0);
     assertThat(result.out()).contains("day=01  AUC –").containsPattern("day=03  AUC 0\\.\\d{4}");
-    assertThat(Files.readString(run.resolve("days.html"))).contains("<h3>AUC</h3>", "day=03");
+    assertThat(days.getFirst().ece()).isNaN();
+    assertThat(days.get(2).ece()).isBetween(1e-6, 0.5);
+    assertThat(Files.readString(run.resolve("days.html")))
+        .contains("<h3>AUC</h3>", "<h3>ECE</h3>", "<th>ECE</th>", "day=03");
     assertThat(run.resolve("day=02/checkpoints")).doesNotExist();
     assertThat(run.resolve("day=03/checkpoints")).exists();
 
@@ -109,6 +112,18 @@ final class DailyTrainingTest {
         first);
     String evaluated = ok("evaluate", second, folder + "/day=03");
     assertThat(evaluated).contains("AUC " + String.format(Locale.ROOT, "%.6f", days.get(2).auc()));
+    assertThat(evaluated)
+        .contains("ECE in 15 bins " + String.format(Locale.ROOT, "%.6f", days.get(2).ece()));
+  }
+
+  @Test
+  void daysOfAnEarlierVersionHaveNoEce() throws IOException {
+    Files.writeString(
+        folder.resolve("days.jsonl"),
+        "{\"day\":\"a\",\"loss\":0.5,\"auc\":0.75,\"calibration\":1.0}\n");
+    DaysReport.Day day = DaysReport.read(folder).days().getFirst();
+    assertThat(day.auc()).isEqualTo(0.75);
+    assertThat(day.ece()).isNaN();
   }
 
   private static String ok(String... command) {

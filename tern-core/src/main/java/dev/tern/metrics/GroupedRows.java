@@ -12,7 +12,8 @@ import java.util.Optional;
 
 /**
  * {@link GroupMetrics} of each task of a model with labels 0 and 1, over the rows of each value of
- * a column. Rows without a value are in no group. Weights of rows do not count. Not thread-safe.
+ * a column. Rows without a value are in no group. Each row counts as often as its weight says. Not
+ * thread-safe.
  */
 public final class GroupedRows {
   private final TaskLabels tasks;
@@ -85,7 +86,8 @@ public final class GroupedRows {
     int count = metrics.size();
     for (int k = 0; k < count; k++) {
       if (metrics.get(k).isPresent() && tasks.counts(batch, row, k)) {
-        metrics.get(k).get().add(group, logits[row * count + k], tasks.label(batch, row, k));
+        float label = tasks.label(batch, row, k);
+        metrics.get(k).get().add(group, logits[row * count + k], label, batch.rowWeight(row));
       }
     }
   }

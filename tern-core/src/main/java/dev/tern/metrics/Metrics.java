@@ -62,9 +62,9 @@ public final class Metrics {
    *     share in which the row labelled 1 scores higher; ties count half; NaN without such pairs. A
    *     pair counts as often as the product of its weights
    * @param aucDeviation standard deviation of {@code auc} over samples like these rows (DeLong,
-   *     DeLong and Clarke-Pearson, Biometrics 44, 1988); NaN where fewer than two rows have one of
-   *     the labels, and where a row has a weight other than 1 or a soft label, for which it is not
-   *     known
+   *     DeLong and Clarke-Pearson, Biometrics 44, 1988), of rows with weights as {@link
+   *     PairedMetrics} says; NaN where fewer than two rows have one of the labels, and of soft
+   *     labels, for which it is not known
    * @param logLoss mean of {@code -log(probability of the label)} by weight, of a soft label {@code
    *     y} {@code -y log(p) - (1 - y) log(1 - p)}; NaN without rows
    * @param calibration sum of predicted probabilities over sum of labels, both by weight; NaN
@@ -267,7 +267,7 @@ public final class Metrics {
   /** The figures of the rows added since the last {@link #clear}; more rows may follow. */
   public Result result() {
     if (weighted != null) {
-      return result(weighted.value(), Double.NaN);
+      return result(weighted.value(), soft ? Double.NaN : Math.sqrt(weighted.variance()));
     }
     sort();
     Wins above = wins(positives, positiveCount, negatives, negativeCount);

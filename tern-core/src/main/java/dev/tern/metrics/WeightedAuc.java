@@ -61,6 +61,16 @@ final class WeightedAuc {
     return won / (all * below);
   }
 
+  /**
+   * The variance of {@link #value} over samples of rows with their weights, as in {@link
+   * WeightedPairs}: that of the weighted mean of the positive rows' shares of negative rows below
+   * them, and of the negative rows' shares of positive rows above. NaN below two rows of a label.
+   */
+  double variance() {
+    double auc = value();
+    return positives.variance(negatives, auc) + negatives.variance(positives, 1 - auc);
+  }
+
   /** The bins of these rows. */
   Reliability reliability(DoubleUnaryOperator probability, int bins) {
     positives.sort();
@@ -87,6 +97,35 @@ final class WeightedAuc {
 
     void sort() {
       Arrays.sort(pairs, 0, count);
+    }
+
+    /**
+     * The variance of the weighted mean of {@code share}, the share of others' weight below each
+     * row; both sorted.
+     */
+    double variance(Side others, double mean) {
+      double all = 0;
+      for (int i = 0; i < others.count; i++) {
+        all += others.weight(i);
+      }
+      double own = 0;
+      double squares = 0;
+      double below = 0;
+      double notAbove = 0;
+      int first = 0;
+      int next = 0;
+      for (int i = 0; i < count; i++) {
+        for (; first < others.count && others.score(first) < score(i); first++) {
+          below += others.weight(first);
+        }
+        for (; next < others.count && others.score(next) <= score(i); next++) {
+          notAbove += others.weight(next);
+        }
+        double away = weight(i) * ((below + notAbove) / (2 * all) - mean);
+        own += weight(i);
+        squares += away * away;
+      }
+      return count < 2 ? Double.NaN : count / (count - 1.0) * squares / (own * own);
     }
 
     int score(int index) {

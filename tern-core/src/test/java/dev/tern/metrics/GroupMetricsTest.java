@@ -137,6 +137,93 @@ final class GroupMetricsTest {
   }
 
   @Test
+  void aWeightedRowHasTheFiguresOfSoManyRows() {
+    Random random = new Random(7);
+    for (int at : new int[] {1, 3, 10, 1000}) {
+      GroupMetrics weighted = new GroupMetrics(at);
+      List<Row> repeated = new ArrayList<>();
+      for (int i = 0; i < 300; i++) {
+        Row row = new Row(random.nextInt(12), random.nextInt(9), random.nextInt(4) / 3);
+        int times = random.nextInt(5);
+        weighted.add(row.group, row.score, row.label, times);
+        repeated.addAll(Collections.nCopies(times, row));
+      }
+      requireClose(weighted.result(), result(at, repeated));
+    }
+  }
+
+  private static void requireClose(GroupMetrics.Result got, GroupMetrics.Result expected) {
+    assertThat(got.counts()).isEqualTo(expected.counts());
+    double[] a = figures(got);
+    double[] b = figures(expected);
+    for (int i = 0; i < a.length; i++) {
+      assertThat(a[i]).as("figure " + i).isCloseTo(b[i], within(1e-12));
+    }
+  }
+
+  private static double[] figures(GroupMetrics.Result result) {
+    GroupMetrics.Auc auc = result.auc();
+    GroupMetrics.Order order = result.order();
+    return new double[] {
+      auc.byRows(),
+      auc.byPositives(),
+      auc.byGroups(),
+      order.ndcg(),
+      order.recall(),
+      order.hitRate(),
+      order.reciprocalRank()
+    };
+  }
+
+  @Test
+  void aPartOfARowTakesAPartOfAPlace() {
+    // By score: label 0 of weight 1.5, label 1 of weight 1, label 0 of weight 2.
+    GroupMetrics metrics = new GroupMetrics(2);
+    metrics.add(1, 2, 1, 1);
+    metrics.add(1, 3, 0, 1.5f);
+    metrics.add(1, 1, 0, 2);
+    metrics.add(2, 1, 1, 0);
+    GroupMetrics.Result result = metrics.result();
+    assertThat(result.counts()).isEqualTo(new GroupMetrics.Counts(1, 1, 1));
+    assertThat(result.auc().byRows()).isCloseTo(2 / 3.5, within(1e-12));
+    // Half of it is on place 2, whose gain is 1 / log2(3); the best gain is that of place 1.
+    assertThat(result.order().ndcg()).isCloseTo(0.5 * Math.log(2) / Math.log(3), within(1e-12));
+    assertThat(result.order().recall()).isEqualTo(0.5);
+    assertThat(result.order().hitRate()).isEqualTo(1);
+    assertThat(result.order().reciprocalRank()).isEqualTo(1 / 2.5);
+  }
+
+  @Test
+  void weightsOfOneGiveTheFiguresOfRowsWithoutToTheBit() {
+    GroupMetrics one = new GroupMetrics(3);
+    List<Row> rows = new ArrayList<>();
+    Random random = new Random(8);
+    for (int i = 0; i < 2000; i++) {
+      rows.add(new Row(random.nextInt(90), random.nextInt(50), random.nextInt(4) / 3));
+      one.add(rows.get(i).group, rows.get(i).score, rows.get(i).label, 1);
+    }
+    assertThat(one.result()).isEqualTo(result(3, rows));
+    one.add(0, 0, 1, 0);
+    assertThat(one.result()).isEqualTo(result(3, rows));
+    // A weight behind many rows without one counts them as they came.
+    one.add(1000, 0, 1, 2);
+    rows.add(new Row(1000, 0, 1));
+    rows.add(new Row(1000, 0, 1));
+    requireClose(one.result(), result(3, rows));
+  }
+
+  @Test
+  void hugeAndTinyWeightsGiveFigures() {
+    GroupMetrics metrics = new GroupMetrics(10);
+    metrics.add(1, 2, 0, Float.MAX_VALUE);
+    metrics.add(1, 1, 1, Float.MAX_VALUE);
+    metrics.add(2, 2, 1, Float.MIN_VALUE);
+    metrics.add(2, 1, 0, Float.MIN_VALUE);
+    double[] expected = {0, 0, 0.5, 0.5, 0.5, 0.5, 0.5};
+    assertThat(figures(metrics.result())).containsExactly(expected, within(1e-60));
+  }
+
+  @Test
   void withoutAGroupOfBothLabelsThereIsNoAuc() {
     GroupMetrics.Result none = result(10, List.of());
     assertThat(none.counts().groups()).isZero();
@@ -155,6 +242,17 @@ final class GroupMetricsTest {
     assertThatThrownBy(() -> metrics.add(1, 1, 0.5f))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("label 0.5");
+    for (float weight : new float[] {-1, Float.NaN, Float.POSITIVE_INFINITY}) {
+      assertThatThrownBy(() -> metrics.add(1, 1, 1, weight))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got the weight %s in row 0, expected a finite number", weight);
+    }
+    GroupMetrics many = new GroupMetrics(Integer.MAX_VALUE);
+    many.add(1, 1, 1);
+    assertThat(many.result().order().recall()).isEqualTo(1);
+    assertThatThrownBy(() -> many.add(1, 1, 1, 2))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got the first 2147483647 rows beside weights");
     assertThatThrownBy(() -> new GroupMetrics(0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got the first 0 rows");

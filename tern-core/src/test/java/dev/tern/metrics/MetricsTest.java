@@ -365,6 +365,25 @@ final class MetricsTest {
   }
 
   @Test
+  void howSureTheAucOfWeightedRowsIsDoesNotDependOnTheirUnit() {
+    SplittableRandom random = new SplittableRandom(10);
+    Metrics plain = new Metrics();
+    Metrics tenfold = new Metrics();
+    Metrics uneven = new Metrics();
+    for (int i = 0; i < 2000; i++) {
+      float label = random.nextInt(3) == 0 ? 1 : 0;
+      float logit = (float) (label + random.nextGaussian());
+      plain.addLogit(logit, label, 1, 0);
+      tenfold.addLogit(logit, label, 10, 0);
+      uneven.addLogit(logit, label, random.nextInt(10) == 0 ? 10 : 0.1f, 0);
+    }
+    double expected = plain.result().aucDeviation();
+    assertThat(tenfold.result().aucDeviation()).isCloseTo(expected, within(1e-12));
+    // A tenth of the rows has nearly all of the weight.
+    assertThat(uneven.result().aucDeviation() / expected).isBetween(2.5, 3.8);
+  }
+
+  @Test
   void weightsThatMeanNothingAreRefused() {
     Metrics metrics = new Metrics();
     for (float weight : new float[] {-1, Float.NaN, Float.POSITIVE_INFINITY}) {

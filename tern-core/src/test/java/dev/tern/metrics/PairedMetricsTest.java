@@ -175,6 +175,116 @@ final class PairedMetricsTest {
     assertThat(loss / (double) samples).isBetween(0.03, 0.075);
   }
 
+  /** Figures of rows that all have one weight, which is not taken for 1. */
+  @Test
+  void equalWeightsGiveTheFiguresOfRowsWithout() {
+    for (int values : new int[] {5, 1 << 16}) {
+      List<Row> rows = rows(300, values, 0.5, 11);
+      PairedMetrics.Result expected = result(rows);
+      PairedMetrics metrics = new PairedMetrics();
+      rows.forEach(row -> metrics.add(row.first(), row.second(), row.label(), 2.5f));
+      PairedMetrics.Result got = metrics.result();
+      assertThat(got.rows()).isEqualTo(300);
+      assertThat(got.positives()).isEqualTo(expected.positives());
+      requireClose(got.auc(), expected.auc());
+      requireClose(got.logLoss(), expected.logLoss());
+      PairedMetrics ones = new PairedMetrics();
+      rows.forEach(row -> ones.add(row.first(), row.second(), row.label(), 1));
+      ones.add(0, 0, 1, 0);
+      assertThat(ones.result()).isEqualTo(expected);
+    }
+  }
+
+  private static void requireClose(
+      PairedMetrics.Difference got, PairedMetrics.Difference expected) {
+    assertThat(got.first()).isCloseTo(expected.first(), within(1e-12));
+    assertThat(got.second()).isCloseTo(expected.second(), within(1e-12));
+    assertThat(got.deviation()).isCloseTo(expected.deviation(), within(1e-12));
+  }
+
+  @Test
+  void figuresOfWeightedRowsAreThoseOfEachModelsOwnMetrics() {
+    SplittableRandom random = new SplittableRandom(12);
+    Metrics first = new Metrics();
+    Metrics second = new Metrics();
+    PairedMetrics metrics = new PairedMetrics();
+    for (Row row : rows(500, 20, 0.5, 13)) {
+      float weight = random.nextInt(4);
+      first.addLogit(row.first(), row.label(), weight, 0);
+      second.addLogit(row.second(), row.label(), weight, 0);
+      metrics.add(row.first(), row.second(), row.label(), weight);
+    }
+    PairedMetrics.Result got = metrics.result();
+    assertThat(got.auc().first()).isCloseTo(first.result().auc(), within(1e-12));
+    assertThat(got.auc().second()).isCloseTo(second.result().auc(), within(1e-12));
+    assertThat(got.logLoss().first()).isCloseTo(first.result().logLoss(), within(1e-12));
+    assertThat(got.logLoss().second()).isCloseTo(second.result().logLoss(), within(1e-12));
+  }
+
+  /** All pairs of a constant model tie. */
+  @Test
+  void besideAConstantModelTheDeviationOfWeightedRowsIsThatOfTheAucAlone() {
+    SplittableRandom random = new SplittableRandom(14);
+    Metrics alone = new Metrics();
+    PairedMetrics metrics = new PairedMetrics();
+    for (Row row : rows(400, 30, 1, 4)) {
+      float weight = (float) random.nextDouble();
+      alone.addLogit(row.first(), row.label(), weight, 0);
+      metrics.add(row.first(), 0, row.label(), weight);
+    }
+    PairedMetrics.Difference auc = metrics.result().auc();
+    assertThat(auc.second()).isCloseTo(0.5, within(1e-12));
+    assertThat(auc.deviation()).isCloseTo(alone.result().aucDeviation(), within(1e-12));
+  }
+
+  /** Rows labelled 0 that were kept at a rate that depends on a score, with one over it. */
+  @Test
+  void equallyGoodModelsDifferByChanceAsOftenAsThePValueSaysWithWeights() {
+    int auc = 0;
+    int loss = 0;
+    int samples = 1500;
+    for (int s = 0; s < samples; s++) {
+      SplittableRandom random = new SplittableRandom(5000 + s);
+      PairedMetrics metrics = new PairedMetrics();
+      for (Row row : rows(400, 1 << 16, 1, 200 + s)) {
+        double kept = row.label() == 1 ? 1 : row.first() + row.second() > 0 ? 0.6 : 0.2;
+        if (random.nextDouble() < kept) {
+          metrics.add(row.first(), row.second(), row.label(), (float) (1 / kept));
+        }
+      }
+      auc += metrics.result().auc().pValue() < 0.05 ? 1 : 0;
+      loss += metrics.result().logLoss().pValue() < 0.05 ? 1 : 0;
+    }
+    assertThat(auc / (double) samples).isBetween(0.03, 0.075);
+    assertThat(loss / (double) samples).isBetween(0.03, 0.075);
+  }
+
+  @Test
+  void theVarianceOfAWeightedMeanByHand() {
+    float[] none = new float[2];
+    WeightedPairs.Rows rows = new WeightedPairs.Rows(none, none, new float[] {3, 1}, 2);
+    assertThat(rows.mean(new double[] {1, 3})).isEqualTo(1.5);
+    assertThat(rows.variance(new double[] {1, 3})).isEqualTo(0.5625);
+  }
+
+  @Test
+  void weightedRowsThatDoNotTellGiveNoNumber() {
+    PairedMetrics metrics = new PairedMetrics();
+    metrics.add(1, 2, 1, 3);
+    assertThat(metrics.result().auc().value()).isNaN();
+    assertThat(metrics.result().logLoss().value())
+        .isCloseTo(loss(1, 1) - loss(2, 1), within(1e-12));
+    assertThat(metrics.result().logLoss().deviation()).isNaN();
+    metrics.add(0, 3, 0, 2);
+    assertThat(metrics.result().auc().first()).isEqualTo(1);
+    assertThat(metrics.result().auc().deviation()).isNaN();
+    for (float weight : new float[] {-1, Float.NaN, Float.POSITIVE_INFINITY}) {
+      assertThatThrownBy(() -> metrics.add(1, 1, 1, weight))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got the weight %s in row 2, expected a finite number", weight);
+    }
+  }
+
   @Test
   void aModelBesideItselfDoesNotDiffer() {
     List<Row> rows =

@@ -64,6 +64,26 @@ final class GroupedRowsTest {
   }
 
   @Test
+  void aRowCountsAsOftenAsItsWeightSays() {
+    Schema weighted = SCHEMA.withWeight(Optional.of("times"));
+    GroupedRows groups =
+        new GroupedRows(weighted, TaskLabels.of(weighted, List.of(Task.of("click"))), "user", 1);
+    float[][] rows = {{0, 3, 0.5f}, {1, 2, 2}, {0, 1, 4}};
+    for (float[] row : rows) {
+      Batch batch = new Batch(weighted, 1);
+      batch.setLabel(0, row[0]);
+      batch.setRowWeight(row[2]);
+      batch.addId(0, 9);
+      batch.addId(1, 7);
+      batch.endRow();
+      groups.add(new float[] {row[1]}, batch);
+    }
+    GroupMetrics.Result result = groups.results().getFirst().orElseThrow();
+    assertThat(result.auc().byRows()).isEqualTo(4 / 4.5);
+    assertThat(result.order().recall()).isEqualTo(0.25);
+  }
+
+  @Test
   void aRowInTwoGroupsAndAColumnThatIsNotThereAreRefused() {
     GroupedRows groups = new GroupedRows(SCHEMA, TASKS, "user", 1);
     groups.add(new float[] {2, 1}, row(1, 1, 7));

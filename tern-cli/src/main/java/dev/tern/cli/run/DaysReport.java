@@ -28,11 +28,13 @@ public final class DaysReport {
    *     day, as the other figures
    * @param auc area under the ROC curve
    * @param calibration mean prediction over mean label
+   * @param ece expected calibration error; NaN also where the task predicts values, and of days
+   *     that an earlier version tested
    */
-  public record Day(String name, double loss, double auc, double calibration) {
+  public record Day(String name, double loss, double auc, double calibration, double ece) {
     /** The first day, which no model has seen. */
     public static Day first(String name) {
-      return new Day(name, Double.NaN, Double.NaN, Double.NaN);
+      return new Day(name, Double.NaN, Double.NaN, Double.NaN, Double.NaN);
     }
 
     private String toJson() {
@@ -41,6 +43,7 @@ public final class DaysReport {
           .put("loss", orNull(loss))
           .put("auc", orNull(auc))
           .put("calibration", orNull(calibration))
+          .put("ece", orNull(ece))
           .toString();
     }
 
@@ -51,7 +54,11 @@ public final class DaysReport {
     private static Day parse(String line, Path file) {
       Json.Obj json = Json.parseObject(line, file.toString());
       return new Day(
-          json.text("day"), number(json, "loss"), number(json, "auc"), number(json, "calibration"));
+          json.text("day"),
+          number(json, "loss"),
+          number(json, "auc"),
+          number(json, "calibration"),
+          json.has("ece") ? number(json, "ece") : Double.NaN);
     }
 
     private static double number(Json.Obj json, String key) {
@@ -113,14 +120,18 @@ public final class DaysReport {
     out.append(chart("AUC", "area under the ROC curve", 4, Day::auc));
     out.append(chart("Log loss", "nats per row", 4, Day::loss));
     out.append(chart("Calibration", "mean prediction over mean label", 3, Day::calibration));
+    out.append(chart("ECE", "expected calibration error", 4, Day::ece));
     out.append("</section>\n<section><h2>Days</h2>\n<table><thead><tr><th>day</th>")
-        .append("<th>AUC</th><th>log loss</th><th>calibration</th></tr></thead>\n<tbody>\n");
+        .append(
+            "<th>AUC</th><th>log loss</th><th>calibration</th><th>ECE</th></tr></thead>\n"
+                + "<tbody>\n");
     for (Day day : days) {
       out.append("<tr>");
       Html.cell(out, day.name());
       Html.cell(out, Format.fixed(day.auc(), 4));
       Html.cell(out, Format.fixed(day.loss(), 4));
       Html.cell(out, Format.fixed(day.calibration(), 3));
+      Html.cell(out, Format.fixed(day.ece(), 4));
       out.append("</tr>\n");
     }
     return out.append("</tbody></table></section>\n</main>\n</body>\n</html>\n").toString();
