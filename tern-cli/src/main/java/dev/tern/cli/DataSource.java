@@ -142,7 +142,7 @@ final class DataSource {
 
   /** {@code read} with their weights as such, where they have some. */
   private DataReader weighted(DataReader read) {
-    if (config.weight().isEmpty() || policy.labels() == ReadPolicy.Labels.NONE) {
+    if (config.weight().isEmpty() || policy.labels().equals(ReadPolicy.Labels.NONE)) {
       return read;
     }
     String column = config.weight().get();
@@ -543,7 +543,7 @@ final class DataSource {
   private DataReader raw(List<Path> files) {
     RawOptions options = rawOptions();
     Optional<Boolean> labelled = config.binary().labelled();
-    if (policy.labels() != ReadPolicy.Labels.NONE || labelled.isEmpty()) {
+    if (!policy.labels().equals(ReadPolicy.Labels.NONE) || labelled.isEmpty()) {
       return RawReader.open(files, options, policy);
     }
     return RawReader.openAs(files, labelled.get() ? options : options.withoutLabels(), policy);

@@ -10,6 +10,7 @@ import dev.tern.cli.table.CheckpointChoice;
 import dev.tern.data.DataReader;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.files.Columns;
+import dev.tern.metrics.ClassMetrics;
 import dev.tern.metrics.Metrics;
 import dev.tern.metrics.TaskMetrics;
 import dev.tern.metrics.ValueMetrics;
@@ -166,6 +167,7 @@ final class EvaluateCommand implements Callable<Integer> {
       }
       for (TaskMetrics.Result task : tasks) {
         String name = tasks.size() > 1 ? task.task() + " " : "";
+        task.classes().ifPresent(classes -> print(out, classes));
         print(out, progress, task, name, config);
         if (!predictor.hasOwnLoss() && task.values().isEmpty()) {
           printProbabilities(out, task.metrics(), name);
@@ -182,6 +184,13 @@ final class EvaluateCommand implements Callable<Integer> {
       line(out, "tables", Format.bytes(predictor.tableBytes()));
       out.flush();
     }
+  }
+
+  /** Prints the figures of all classes of a label. */
+  private static void print(PrintWriter out, ClassMetrics.Result result) {
+    line(out, result.label() + " rows", Format.whole(result.rows()));
+    line(out, result.label() + " accuracy", Format.fixed(result.accuracy(), 6));
+    line(out, result.label() + " log loss", Format.fixed(result.logLoss(), 6));
   }
 
   /** Prints the figures of a task, each behind {@code name}. */

@@ -3,6 +3,7 @@ package dev.tern.cli;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.DaysReport;
+import dev.tern.cli.run.EvaluatedTask;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.MetricsLine;
 import dev.tern.cli.run.RunFolder;
@@ -144,7 +145,7 @@ final class TrainCommand implements Callable<Integer> {
         .ifPresent(best ->
             out.println(
                 "best "
-                    + figures(best.loss(), best.auc(), best.values())
+                    + classes(best).orElseGet(() -> figures(best.loss(), best.auc(), best.values()))
                     + " at step "
                     + Format.whole(best.step())
                     + by(config.train().options().monitor())));
@@ -186,6 +187,19 @@ final class TrainCommand implements Callable<Integer> {
     }
     out.println("report " + Format.path(config.run().dir().resolve("report.html")));
     out.flush();
+  }
+
+  /** The figures of all classes, if the first task is one. */
+  private static Optional<String> classes(MetricsLine line) {
+    return line.evaluated().stream()
+        .findFirst()
+        .flatMap(EvaluatedTask::classes)
+        .map(of ->
+            of.label()
+                + " log loss "
+                + Format.fixed(of.logLoss(), 4)
+                + ", accuracy "
+                + Format.fixed(of.accuracy(), 4));
   }
 
   private static String figures(double loss, double auc, Optional<MetricsLine.Values> values) {

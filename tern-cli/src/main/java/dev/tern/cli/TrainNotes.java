@@ -4,6 +4,7 @@ import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.TrainConfig;
 import dev.tern.cli.run.Format;
 import dev.tern.files.text.VectorFile;
+import dev.tern.model.Loss;
 import dev.tern.optim.LearningRate;
 import dev.tern.train.Trainer;
 import java.nio.file.Path;
@@ -108,9 +109,10 @@ final class TrainNotes {
   private boolean decidesOfValues(Trainer trainer) {
     String label = train.options().monitor().task();
     return trainer.network().tasks().tasks().stream()
-        .filter(task -> label.isEmpty() || task.label().equals(label))
+        .filter(
+            task -> label.isEmpty() || task.label().equals(label) || task.column().equals(label))
         .findFirst()
-        .filter(task -> !task.loss().isOfProbability())
+        .filter(task -> !task.loss().isOfProbability() || task.loss() instanceof Loss.OfClass)
         .isPresent();
   }
 

@@ -21,6 +21,7 @@ import dev.tern.embedding.FileTier;
 import dev.tern.embedding.config.TableStatistics;
 import dev.tern.files.Optimum;
 import dev.tern.files.text.VectorFile;
+import dev.tern.metrics.ClassMetrics;
 import dev.tern.metrics.GroupMetrics;
 import dev.tern.metrics.TaskMetrics;
 import dev.tern.tensor.CudaDevices;
@@ -35,12 +36,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Collectors;
 
 /** One run of training: its folder, its progress, its report. */
 final class TrainRun {
@@ -441,17 +442,34 @@ final class TrainRun {
         + gauc(report.tasks().getFirst());
   }
 
-  /** Loss and AUC, or R2 of values; of several tasks with their names. */
+  /** Loss and AUC, or R2 of values, or of classes their accuracy; of several with their names. */
   private static String facts(List<TaskMetrics.Result> tasks) {
-    return tasks.stream()
-        .map(task ->
-            (tasks.size() == 1 ? "" : task.task() + " ")
-                + "loss "
-                + Format.fixed(task.loss(), 4)
-                + (task.values().isPresent()
-                    ? "  R2 " + Format.fixed(task.values().get().r2(), 4)
-                    : "  AUC " + Format.fixed(task.metrics().auc(), 4) + gauc(task)))
-        .collect(Collectors.joining("  "));
+    List<String> facts = new ArrayList<>();
+    for (int k = 0; k < tasks.size(); k++) {
+      Optional<ClassMetrics.Result> classes = tasks.get(k).classes();
+      String name = tasks.size() == 1 ? "" : tasks.get(k).task() + " ";
+      TaskMetrics.Result task = tasks.get(k);
+      facts.add(classes.map(TrainRun::facts).orElseGet(() -> name + facts(task)));
+      // The first class speaks for the others.
+      k += classes.map(of -> of.classes() - 1).orElse(0);
+    }
+    return String.join("  ", facts);
+  }
+
+  private static String facts(ClassMetrics.Result classes) {
+    return classes.label()
+        + " loss "
+        + Format.fixed(classes.logLoss(), 4)
+        + "  accuracy "
+        + Format.fixed(classes.accuracy(), 4);
+  }
+
+  private static String facts(TaskMetrics.Result task) {
+    return "loss "
+        + Format.fixed(task.loss(), 4)
+        + (task.values().isPresent()
+            ? "  R2 " + Format.fixed(task.values().get().r2(), 4)
+            : "  AUC " + Format.fixed(task.metrics().auc(), 4) + gauc(task));
   }
 
   private static String gauc(TaskMetrics.Result task) {
@@ -484,7 +502,8 @@ final class TrainRun {
                 new EvaluatedTask(
                     task.task(),
                     hasOwnLoss() ? Optional.empty() : task.reliability(),
-                    task.groups().map(this::groups)))
+                    task.groups().map(this::groups),
+                    task.classes()))
             .toList();
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.cli.MainTest.Result;
 import dev.tern.cli.run.MetricsLine;
 import dev.tern.cli.run.MetricsLog;
+import dev.tern.metrics.ClassMetrics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -153,6 +154,81 @@ final class LossCommandTest {
         .contains("AUC or R2 of each task", "<th>R2 of price</th>");
     Result evaluated = tern("evaluate", folder + "/run", folder + "/rows.csv");
     assertThat(evaluated.out()).containsPattern("click AUC 0\\.").containsPattern("price R2 0\\.");
+  }
+
+  /** With six ads and counts below each one's number, the classes are counts of at most 5. */
+  @Test
+  void classesHaveAProbabilityEachFromTrainingToThePrediction() throws IOException {
+    String[] settings = {
+      "data.labels[0].columns=count",
+      "data.labels[0].loss=softmax",
+      "data.labels[0].classes=6",
+      "model.type=sharedbottom",
+      "model.embedding=4",
+      "model.hidden=8",
+      "train.optimizer.lr=0.02",
+      "train.epochs=15"
+    };
+    Result trained = train(settings);
+    assertThat(trained.code()).as(trained.err()).isZero();
+    assertThat(trained.err())
+        .containsPattern("evaluation  count loss [01]\\.\\d+  accuracy 0\\.\\d+");
+    assertThat(trained.out()).containsPattern("best count log loss [01]\\.\\d+, accuracy 0\\.");
+    MetricsLine last = MetricsLog.read(folder.resolve("run/metrics.jsonl")).getLast();
+    ClassMetrics.Result classes = last.evaluated().getFirst().classes().orElseThrow();
+    // Of an ad the classes 0 to its number are as likely: the best loss is the mean of log(1 + n).
+    double best = Math.log(2 * 3 * 4 * 5 * 6) / 6;
+    assertThat(classes.logLoss()).isBetween(best - 0.1, best + 0.1);
+    assertThat(MetricsLine.parse(last.toJson(), "line")).isEqualTo(last);
+    Result evaluated = tern("evaluate", folder + "/run", folder + "/rows.csv");
+    assertThat(evaluated.code()).as(evaluated.err()).isZero();
+    assertThat(evaluated.out())
+        .contains("count rows 800", "count=0 AUC ", "count=5 AUC ")
+        .containsPattern("count accuracy 0\\.\\d{6}")
+        .containsPattern("count log loss [01]\\.\\d{6}");
+    Path bare = Files.writeString(folder.resolve("bare.csv"), "site,age\ns0,20\ns5,20\n");
+    Path out = folder.resolve("scores.csv");
+    assertThat(tern("predict", folder + "/run", bare.toString(), "--out", out.toString()).code())
+        .isZero();
+    List<String> scores = Files.readAllLines(out);
+    assertThat(scores.getFirst()).startsWith("prediction_count=0,prediction_count=1,");
+    assertThat(scores).hasSize(3);
+    double sum = 0;
+    for (String score : scores.get(2).split(",")) {
+      assertThat(Double.parseDouble(score)).isBetween(0.05, 0.4);
+      sum += Double.parseDouble(score);
+    }
+    assertThat(sum).isCloseTo(1, within(1e-5));
+    assertThat(Double.parseDouble(scores.get(1).split(",")[0])).isGreaterThan(0.8);
+    settings[2] = "data.labels[0].classes=5";
+    settings[7] = "run.dir=" + folder + "/other";
+    assertThat(train(settings).err())
+        .contains("rows.csv", "line ", "got label \"5\"", "expected a whole number from 0 to 4");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "model.type=lr|which gives one logit a row",
+        "train.monitor=gauc|train.monitor",
+        "train.monitor=normalized_entropy|which is a class, expected log_loss",
+        "data.labels[0].classes=1|data.labels",
+        "data.labels[0].classes=101|data.labels",
+        "data.labels[0].positive_weight=2|got softmax beside positive_weight",
+      })
+  void whatClassesDoNotGoWithIsRefused(String setting, String message) {
+    Result refused =
+        train(
+            "data.labels[0].columns=count",
+            "data.labels[0].loss=softmax",
+            "data.labels[0].classes=6",
+            "model.type=sharedbottom",
+            "model.embedding=4",
+            "model.hidden=8",
+            setting);
+    assertThat(refused.code()).isNotZero();
+    assertThat(refused.err()).contains(message);
   }
 
   @ParameterizedTest

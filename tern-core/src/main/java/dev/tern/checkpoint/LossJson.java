@@ -20,6 +20,8 @@ final class LossJson {
       case Loss.Poisson _ -> json.put(TYPE, "poisson");
       case Loss.Focal(float gamma, float alpha) ->
           json.put(TYPE, "focal").put("gamma", gamma).put("alpha", alpha);
+      case Loss.OfClass(int number, int classes) ->
+          json.put(TYPE, "softmax").put("class", number).put("classes", classes);
     };
   }
 
@@ -33,6 +35,9 @@ final class LossJson {
       case "huber" -> new Loss.Huber((float) json.number("delta"));
       case "poisson" -> Loss.POISSON;
       case "focal" -> new Loss.Focal((float) json.number("gamma"), (float) json.number("alpha"));
+      case "softmax" ->
+          new Loss.OfClass(
+              Math.toIntExact(json.integer("class")), Math.toIntExact(json.integer("classes")));
       default ->
           throw new DataException(
               "got the loss %s, expected one of this version; take a newer one".formatted(type));

@@ -1,6 +1,7 @@
 package dev.tern.metrics;
 
 import dev.tern.data.Batch;
+import dev.tern.model.ClassLogits;
 import dev.tern.model.Loss;
 import dev.tern.model.Task;
 import dev.tern.model.TaskLabels;
@@ -19,6 +20,9 @@ public final class TaskMetrics {
   /** Of each task that predicts values, where its {@link Metrics} stay empty. */
   private final List<Optional<ValueMetrics>> values = new ArrayList<>();
 
+  /** Of the first class of each label that is one. */
+  private final List<ClassMetrics> classes = new ArrayList<>();
+
   /**
    * Figures of one task.
    *
@@ -29,19 +33,24 @@ public final class TaskMetrics {
    *     trained on
    * @param groups of the rows that count for a task of labels 0 and 1, where an evaluation has
    *     {@code TrainOptions.group}
+   * @param classes of all classes of a label, for the task of its class 0; else empty
    */
   public record Result(
       String task,
       Metrics.Result metrics,
       Optional<ValueMetrics.Result> values,
       Optional<Reliability> reliability,
-      Optional<GroupMetrics.Result> groups) {
+      Optional<GroupMetrics.Result> groups,
+      Optional<ClassMetrics.Result> classes) {
     /** Rows that count for the task. */
     public long rows() {
       return values.map(ValueMetrics.Result::rows).orElse(metrics.rows());
     }
 
-    /** Mean loss: log loss of probabilities, else that of {@link dev.tern.model.Task#loss}. */
+    /**
+     * Mean loss: log loss of probabilities, else that of {@link dev.tern.model.Task#loss}. Of a
+     * class it is that of the class against all others.
+     */
     public double loss() {
       return values.map(ValueMetrics.Result::loss).orElse(metrics.logLoss());
     }
@@ -52,7 +61,7 @@ public final class TaskMetrics {
     }
 
     private Result withGroups(Optional<GroupMetrics.Result> own) {
-      return new Result(task, metrics, values, reliability, own);
+      return new Result(task, metrics, values, reliability, own, classes);
     }
   }
 
@@ -65,6 +74,7 @@ public final class TaskMetrics {
       metrics.add(soft ? Metrics.ofSoftLabels() : new Metrics());
       values.add(loss.isOfProbability() ? Optional.empty() : Optional.of(new ValueMetrics(loss)));
     }
+    tasks.classLogits().groups().forEach(group -> classes.add(new ClassMetrics(group.classes())));
   }
 
   /**
@@ -89,6 +99,22 @@ public final class TaskMetrics {
         }
       }
     }
+    for (int group = 0; group < classes.size(); group++) {
+      addClasses(classes.get(group), tasks.classLogits().groups().get(group), logits, batch);
+    }
+  }
+
+  private void addClasses(ClassMetrics to, ClassLogits.Group group, float[] logits, Batch batch) {
+    int count = metrics.size();
+    for (int row = 0; row < batch.size(); row++) {
+      if (tasks.counts(batch, row, group.from())) {
+        int own = 0;
+        while (tasks.label(batch, row, group.from() + own) != 1) {
+          own++;
+        }
+        to.add(logits, row * count + group.from(), own, batch.rowWeight(row));
+      }
+    }
   }
 
   /** The figures of each task, in order, since the last {@link #clear}; more rows may follow. */
@@ -101,9 +127,20 @@ public final class TaskMetrics {
               metrics.get(k).result(),
               values.get(k).map(ValueMetrics::result),
               Optional.empty(),
-              Optional.empty()));
+              Optional.empty(),
+              classes(k)));
     }
     return results;
+  }
+
+  private Optional<ClassMetrics.Result> classes(int task) {
+    for (int group = 0; group < classes.size(); group++) {
+      ClassLogits.Group of = tasks.classLogits().groups().get(group);
+      if (of.from() == task) {
+        return Optional.of(classes.get(group).result(of.label()));
+      }
+    }
+    return Optional.empty();
   }
 
   /**
@@ -119,7 +156,13 @@ public final class TaskMetrics {
               ? Optional.empty()
               : Optional.of(metrics.get(results.size()).reliability(bins));
       results.add(
-          new Result(plain.task(), plain.metrics(), plain.values(), reliability, Optional.empty()));
+          new Result(
+              plain.task(),
+              plain.metrics(),
+              plain.values(),
+              reliability,
+              Optional.empty(),
+              plain.classes()));
     }
     return results;
   }
@@ -138,5 +181,6 @@ public final class TaskMetrics {
   public void clear() {
     metrics.forEach(Metrics::clear);
     values.forEach(of -> of.ifPresent(ValueMetrics::clear));
+    classes.forEach(ClassMetrics::clear);
   }
 }

@@ -234,6 +234,60 @@ public sealed interface Loss {
     }
   }
 
+  /**
+   * The part of one class in the cross entropy of a label that is one of {@code K} classes ({@link
+   * Task#ofClasses}). The model's {@code K} logits {@code u} of a row become, of each class, the
+   * log-odds of that class against all others,
+   *
+   * <pre>
+   * x[k] = u[k] - log(sum of exp(u[j]) over j other than k)
+   * </pre>
+   *
+   * so that {@code 1 / (1 + exp(-x[k]))} is {@code softmax(u)[k]}: the probabilities of the classes
+   * sum to 1. With {@code y = 1} for the row's class and 0 for others the loss is
+   *
+   * <pre>
+   * y log(1 + exp(-x)) = -y log(softmax(u)[k])
+   * </pre>
+   *
+   * and that of all classes together is the cross entropy (Bridle, "Probabilistic Interpretation of
+   * Feedforward Classification Network Outputs", 1990). For example, with {@code u = (0, 0, log 2)}
+   * the probabilities are 1/4, 1/4 and 1/2, and the loss of a row of the last class is log 2 =
+   * 0.693.
+   *
+   * @param number of the class, from 0
+   * @param classes how many there are, 2 to {@link #MOST_CLASSES}
+   */
+  record OfClass(int number, int classes) implements Loss {
+    /** Classes at most: a row takes the square of their number of floats in a step. */
+    public static final int MOST_CLASSES = 100;
+
+    public OfClass {
+      require(classes >= 2 && classes <= MOST_CLASSES, "classes", classes, "from 2 to 100");
+      require(number >= 0 && number < classes, "class", number, "from 0 to " + (classes - 1));
+    }
+
+    @Override
+    public Tensor of(Tensor logits, Tensor labels) {
+      return logits.neg().softplus().mul(labels);
+    }
+
+    @Override
+    public double value(double x, double y) {
+      return y * softplus(-x);
+    }
+
+    @Override
+    public boolean accepts(float label) {
+      return label == 0 || label == 1;
+    }
+
+    @Override
+    public String toString() {
+      return "softmax(class=" + number + ", classes=" + classes + ")";
+    }
+  }
+
   /** The loss of each logit against the label of the same place, in their shape. */
   Tensor of(Tensor logits, Tensor labels);
 
@@ -255,6 +309,7 @@ public sealed interface Loss {
     return switch (this) {
       case BinaryCrossEntropy(boolean soft) -> soft ? "0 to 1" : "0 or 1";
       case Focal _ -> "0 or 1";
+      case OfClass(_, int classes) -> "a whole number from 0 to " + (classes - 1);
       case Poisson _ -> "a finite number of 0 or more";
       case SquaredError _, AbsoluteError _, Huber _ -> "a finite number";
     };
@@ -262,7 +317,7 @@ public sealed interface Loss {
 
   /** Whether the prediction is a probability of the label 1, which may be soft. */
   default boolean isOfProbability() {
-    return this instanceof BinaryCrossEntropy || this instanceof Focal;
+    return this instanceof BinaryCrossEntropy || this instanceof Focal || this instanceof OfClass;
   }
 
   private static double softplus(double x) {

@@ -366,7 +366,8 @@ public final class Network implements AutoCloseable {
 
   /**
    * The model's logits: {@code [B]}, or {@code [B, K]} of {@code K} tasks. In scoring they hold for
-   * data with all negative rows, {@link Task#negativeRate}.
+   * data with all negative rows, {@link Task#negativeRate}. Those of classes are log-odds of each
+   * against the others, {@link Loss.OfClass}.
    *
    * @throws IllegalArgumentException if the model gives another shape
    */
@@ -383,7 +384,8 @@ public final class Network implements AutoCloseable {
                   .formatted(model.getClass().getName(), logits.shape(), expected));
     }
     Optional<Tensor> offsets = features.pass().isTraining() ? Optional.empty() : tasks.offsets();
-    return offsets.map(logits::add).orElse(logits);
+    Tensor odds = tasks.classLogits().against(logits);
+    return offsets.map(odds::add).orElse(odds);
   }
 
   /** Frees tables and parameters. */

@@ -4,12 +4,13 @@ import dev.tern.data.Schema;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * One thing that a model predicts of a row: the probability that a label is 1, or what {@link
  * #loss} makes of the logit.
  *
- * @param label name of the label's column
+ * @param label name of the label's column; of a class, with its number behind it
  * @param weight factor of the task's mean loss in the loss that training minimizes, above 0
  * @param within name of another label: rows where that label is 1 count for this task, and others
  *     neither train it nor are evaluated; empty where all rows count. For example {@code buy}
@@ -33,6 +34,11 @@ public record Task(
   public Task {
     Objects.requireNonNull(label, "label");
     Objects.requireNonNull(loss, "loss");
+    if (loss instanceof Loss.OfClass(int number, _) && !label.endsWith(suffix(number))) {
+      throw new IllegalArgumentException(
+          "task %s: got the loss %s, expected a name that ends with %s; take Task.ofClasses"
+              .formatted(label, loss, suffix(number)));
+    }
     if (!loss.equals(Loss.BINARY_CROSS_ENTROPY) && (positiveWeight != 1 || negativeRate != 1)) {
       throw new IllegalArgumentException(
           "task %s: got the loss %s with a weight of positive rows or a share of negative rows, expected 1 for both, as they are for cross entropy of labels 0 and 1; give rows weights"
@@ -58,6 +64,28 @@ public record Task(
           "task %s: got itself as the label that its rows must have, expected another label; leave it out to count all rows"
               .formatted(label));
     }
+  }
+
+  /**
+   * The tasks of a label that is a class of {@code classes}, a whole number from 0: the probability
+   * of each. The model has a logit for each, and they sum to 1. They stand side by side among the
+   * tasks of a model, and are called {@code label=0}, {@code label=1} and so on.
+   */
+  public static List<Task> ofClasses(String label, int classes) {
+    return IntStream.range(0, classes)
+        .mapToObj(k -> of(label + "=" + k).withLoss(new Loss.OfClass(k, classes)))
+        .toList();
+  }
+
+  /** The column of the label: its name, of a class without the class. */
+  public String column() {
+    return loss instanceof Loss.OfClass(int number, _)
+        ? label.substring(0, label.length() - suffix(number).length())
+        : label;
+  }
+
+  private static String suffix(int number) {
+    return "=" + number;
   }
 
   /** A task whose positive and negative rows count alike. */

@@ -22,10 +22,20 @@ public final class TaskLabels {
   private final int[] labels;
   private final int[] within;
 
+  /** Of each task the class that it is of, or {@link #NONE}. */
+  private final int[] classes;
+
+  private final ClassLogits classLogits;
+
   private TaskLabels(Schema schema, List<Task> tasks) {
     this.tasks = tasks;
     width = schema.labelDim();
-    labels = tasks.stream().mapToInt(task -> index(schema, task, task.label())).toArray();
+    labels = tasks.stream().mapToInt(task -> index(schema, task, task.column())).toArray();
+    classes =
+        tasks.stream()
+            .mapToInt(task -> task.loss() instanceof Loss.OfClass(int number, _) ? number : NONE)
+            .toArray();
+    classLogits = ClassLogits.of(tasks);
     within =
         tasks.stream()
             .mapToInt(task -> task.within().map(name -> index(schema, task, name)).orElse(NONE))
@@ -47,11 +57,14 @@ public final class TaskLabels {
                 .formatted(task.label()));
       }
       for (Task other : named) {
-        boolean whole = other.loss().accepts(1) && !other.loss().accepts(0.5f);
-        if (task.within().equals(Optional.of(other.label())) && !whole) {
+        boolean whole =
+            other.loss().accepts(1)
+                && !other.loss().accepts(0.5f)
+                && !(other.loss() instanceof Loss.OfClass);
+        if (task.within().equals(Optional.of(other.column())) && !whole) {
           throw new IllegalArgumentException(
               "task %s: got rows within %s, whose loss is %s, expected a label of 0 and 1; count all rows"
-                  .formatted(task.label(), other.label(), other.loss()));
+                  .formatted(task.label(), other.column(), other.loss()));
         }
       }
     }
@@ -100,7 +113,7 @@ public final class TaskLabels {
    */
   public Tensor losses(Tensor logits, Tensor labels) {
     Loss first = tasks.getFirst().loss();
-    if (tasks.stream().allMatch(task -> task.loss().equals(first))) {
+    if (tasks.stream().allMatch(task -> task.loss().equals(first)) || classLogits.isAll()) {
       return first.of(logits, labels);
     }
     List<Tensor> columns = new ArrayList<>();
@@ -140,9 +153,22 @@ public final class TaskLabels {
   }
 
   /**
-   * The label of a row, as {@link Task#loss} has it in rows that count; NaN where it is missing.
+   * The label of a row, as {@link Task#loss} has it in rows that count; NaN where it is missing. Of
+   * a class it is 1 where the row is of it and else 0; what is no class stays what it is.
    */
   public float label(Batch batch, int row, int task) {
-    return batch.labels()[row * width + labels[task]];
+    float label = batch.labels()[row * width + labels[task]];
+    if (classes[task] == NONE) {
+      return label;
+    }
+    int count = ((Loss.OfClass) tasks.get(task).loss()).classes();
+    boolean isClass = label >= 0 && label < count && label == (int) label;
+    // What is no class is neither 0 nor 1, so the loss refuses it.
+    return isClass ? (label == classes[task] ? 1 : 0) : label;
+  }
+
+  /** The tasks of classes. */
+  public ClassLogits classLogits() {
+    return classLogits;
   }
 }

@@ -5,6 +5,7 @@ import dev.tern.metrics.GroupedRows;
 import dev.tern.metrics.Metrics;
 import dev.tern.metrics.TaskMetrics;
 import dev.tern.metrics.ValueMetrics;
+import dev.tern.model.Loss;
 import dev.tern.model.Task;
 import java.util.EnumSet;
 import java.util.List;
@@ -29,10 +30,10 @@ public record Monitor(Figure figure, String task) {
   public enum Figure {
     /**
      * {@link Metrics.Result#auc}: more is better. A task that predicts values has none: its mean
-     * loss decides, and less is better.
+     * loss decides, and less is better; so for classes, of all of them.
      */
     AUC,
-    /** {@link Metrics.Result#logLoss}: less is better. */
+    /** {@link Metrics.Result#logLoss}: less is better. Of classes, that of all of them. */
     LOG_LOSS,
     /** {@link Metrics.Result#normalizedEntropy}: less is better. */
     NORMALIZED_ENTROPY,
@@ -68,7 +69,7 @@ public record Monitor(Figure figure, String task) {
   /** The place of its task among those of a model. */
   int index(List<Task> tasks) {
     for (int k = 0; k < tasks.size(); k++) {
-      if (task.isEmpty() || tasks.get(k).label().equals(task)) {
+      if (task.isEmpty() || names(tasks.get(k))) {
         requireFigure(tasks.get(k));
         return k;
       }
@@ -78,7 +79,16 @@ public record Monitor(Figure figure, String task) {
             .formatted(task, tasks.stream().map(Task::label).toList()));
   }
 
+  private boolean names(Task of) {
+    return of.label().equals(task) || of.column().equals(task);
+  }
+
   private void requireFigure(Task of) {
+    if (of.loss() instanceof Loss.OfClass && figure != Figure.AUC && figure != Figure.LOG_LOSS) {
+      throw new IllegalArgumentException(
+          "monitor: got %s for the classes of %s, expected LOG_LOSS; take that"
+              .formatted(figure, of.column()));
+    }
     boolean probability = of.loss().isOfProbability();
     if (figure == Figure.GAUC && !GroupedRows.isOf(of)) {
       throw new IllegalArgumentException(
@@ -102,6 +112,9 @@ public record Monitor(Figure figure, String task) {
   double value(TaskMetrics.Result result) {
     if (figure == Figure.GAUC) {
       return result.groups().map(groups -> groups.auc().byRows()).orElse(Double.NaN);
+    }
+    if (result.classes().isPresent()) {
+      return result.classes().get().logLoss();
     }
     return result.values().map(this::value).orElseGet(() -> value(result.metrics()));
   }
@@ -128,7 +141,8 @@ public record Monitor(Figure figure, String task) {
 
   /** Whether a result is better than one with the figure {@code best}, where NaN is no figure. */
   boolean isBetter(TaskMetrics.Result result, double best) {
-    boolean loss = figure == Figure.AUC && result.values().isPresent();
+    boolean loss =
+        figure == Figure.AUC && (result.values().isPresent() || result.classes().isPresent());
     return isBetter(value(result), best, !loss && isMore());
   }
 
@@ -148,7 +162,7 @@ public record Monitor(Figure figure, String task) {
     return more ? value > best : value < best;
   }
 
-  /** Its name for a task, where one that predicts values has its loss in the place of AUC. */
+  /** Its name for a task, where one of values or classes has its loss in the place of AUC. */
   public String name(boolean ofValues) {
     return ofValues && figure == Figure.AUC
         ? "loss" + (task.isEmpty() ? "" : " of " + task)

@@ -204,12 +204,12 @@ final class TrainStep implements AutoCloseable {
     if (Float.isNaN(label)) {
       throw new IllegalArgumentException(
           "train: got no label %s in row %s of a batch, expected %s in each; train on rows with labels"
-              .formatted(of.label(), row, of.loss().accepted()));
+              .formatted(of.column(), row, of.loss().accepted()));
     }
     if (!of.loss().accepts(label)) {
       throw new IllegalArgumentException(
           "train: got the label %s %s in row %s of a batch, expected %s; mend it, or give the task another loss than %s"
-              .formatted(of.label(), label, row, of.loss().accepted(), of.loss()));
+              .formatted(of.column(), label, row, of.loss().accepted(), of.loss()));
     }
     return label;
   }

@@ -30,7 +30,8 @@ final class LossTest {
         Loss.POISSON,
         new Loss.Focal(2, 0.25f),
         new Loss.Focal(0, 0.5f),
-        new Loss.Focal(0.7f, 0.8f));
+        new Loss.Focal(0.7f, 0.8f),
+        new Loss.OfClass(1, 3));
   }
 
   /** A label that the loss accepts. */
@@ -38,7 +39,7 @@ final class LossTest {
     return switch (loss) {
       case Loss.BinaryCrossEntropy(boolean soft) ->
           soft ? (float) random.nextDouble() : random.nextInt(2);
-      case Loss.Focal _ -> random.nextInt(2);
+      case Loss.Focal _, Loss.OfClass _ -> random.nextInt(2);
       case Loss.Poisson _ -> random.nextInt(6);
       default -> (float) (4 * random.nextDouble() - 2);
     };

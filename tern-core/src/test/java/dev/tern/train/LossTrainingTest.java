@@ -13,6 +13,7 @@ import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
+import dev.tern.metrics.ClassMetrics;
 import dev.tern.metrics.TaskMetrics;
 import dev.tern.metrics.ValueMetrics;
 import dev.tern.model.Loss;
@@ -154,6 +155,81 @@ final class LossTrainingTest {
       for (int row = 0; row < 2000; row += 97) {
         assertThat(scores[row]).isEqualTo(loss.predicted(logits[row]));
       }
+    }
+  }
+
+  private static double[] planted(float x, int ad) {
+    double[] p = {Math.exp(2 * x), Math.exp(0.5 * (ad % 4)), Math.exp(-x)};
+    double sum = p[0] + p[1] + p[2];
+    return new double[] {p[0] / sum, p[1] / sum, p[2] / sum};
+  }
+
+  private static Batch rowsOfClasses(long seed, int count) {
+    Batch batch = new Batch(SCHEMA, count);
+    Random random = new Random(seed);
+    for (int i = 0; i < count; i++) {
+      float x = random.nextFloat(-1, 1);
+      int ad = random.nextInt(12);
+      double[] p = planted(x, ad);
+      double draw = random.nextDouble();
+      batch.setLabel(0, draw < p[0] ? 0 : draw < p[0] + p[1] ? 1 : 2);
+      batch.setDense(0, x);
+      batch.addId(0, ad);
+      batch.endRow();
+    }
+    return batch;
+  }
+
+  @Test
+  void probabilitiesOfClassesComeToThePlantedOnes() {
+    List<Task> classes = Task.ofClasses("y", 3);
+    ModelConfig model =
+        ModelConfig.of(ModelConfig.Type.SHAREDBOTTOM, 4, 8)
+            .withTowers(new Towers(classes, List.of(), 1, List.of()));
+    Batch held = rowsOfClasses(2, 2000);
+    Path saved = folder.resolve("saved");
+    try (Device device = Device.cpu(1, 1L << 27);
+        Trainer trainer = Trainer.create(device, encoder(SCHEMA), model, options())) {
+      trainer.fit(
+          Readers.inMemory(rowsOfClasses(1, 8000)), Optional.of(Readers.inMemory(held)), _ -> {});
+      ClassMetrics.Result result =
+          trainer.evaluateTasks(Readers.inMemory(held)).getFirst().classes().orElseThrow();
+      assertThat(result.accuracy()).isGreaterThan(0.5);
+      assertThat(trainer.best()).isLessThanOrEqualTo(result.logLoss());
+      Batch encoded = new Batch(trainer.encoder().schema(), 2000);
+      trainer.encoder().apply(held, encoded);
+      double loss = trainer.step(encoded).loss();
+      assertThat(loss).isCloseTo(result.logLoss(), within(1e-4));
+      trainer.save(saved);
+    }
+    try (Predictor predictor = Predictor.open(Checkpoint.open(saved), ScoreOptions.DEFAULT)) {
+      assertThat(predictor.tasks()).isEqualTo(classes);
+      for (int ad = 0; ad < 12; ad++) {
+        float[] scores = predictor.scores(Map.of("x", 0.5f, "ad", ad));
+        double[] expected = planted(0.5f, ad);
+        for (int k = 0; k < 3; k++) {
+          assertThat((double) scores[k]).isCloseTo(expected[k], within(0.12));
+        }
+        assertThat(scores[0] + scores[1] + scores[2]).isCloseTo(1, within(1e-6f));
+      }
+    }
+  }
+
+  @Test
+  void aNumberThatIsNoClassIsRefused() {
+    Batch rows = rowsOfClasses(1, 3);
+    rows.labels()[1] = 3;
+    ModelConfig model =
+        ModelConfig.of(ModelConfig.Type.SHAREDBOTTOM, 4, 8)
+            .withTowers(new Towers(Task.ofClasses("y", 3), List.of(), 1, List.of()));
+    try (Device device = Device.cpu(1, 1L << 27);
+        Trainer trainer = Trainer.create(device, encoder(SCHEMA), model, options())) {
+      Batch encoded = new Batch(trainer.encoder().schema(), 3);
+      trainer.encoder().apply(rows, encoded);
+      assertThatThrownBy(() -> trainer.step(encoded))
+          .hasMessageContaining(
+              "train: got the label y 3.0 in row 1 of a batch, expected a whole number from 0 to"
+                  + " 2");
     }
   }
 

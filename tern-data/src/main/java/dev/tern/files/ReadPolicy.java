@@ -20,48 +20,91 @@ import java.util.Objects;
  */
 public record ReadPolicy(
     Labels labels, Faults faults, int threads, boolean once, Map<String, Labels> apart) {
-  /** What labels may be. */
-  public enum Labels {
-    /** 0 or 1. */
-    BINARY,
-    /** Any finite number. */
-    FINITE,
-    /** 0 to 1, as shares are. */
-    SHARE,
-    /** A finite number of 0 or more, as counts are. */
-    COUNT,
-    /** How often a row counts, which is no label: a finite number of 0 or more. */
-    WEIGHT,
-    /**
-     * Not read: rows have none, and files may lack them or hold anything in their place. Where a
-     * Raw file's size fits both, it has labels if what is in their place looks like it: 0 and 1, or
-     * the same in all rows. If they may be labels of another kind, as 1 to 5, it is a fault.
-     */
-    NONE;
+  /**
+   * What labels may be.
+   *
+   * @param kind numbers of which kind
+   * @param classes of {@link Kind#CLASS} how many there are, else 0
+   */
+  public record Labels(Kind kind, int classes) {
+    /** Kinds of labels. */
+    public enum Kind {
+      /** 0 or 1. */
+      BINARY,
+      /** Any finite number. */
+      FINITE,
+      /** 0 to 1, as shares are. */
+      SHARE,
+      /** A finite number of 0 or more, as counts are. */
+      COUNT,
+      /** A whole number from 0 to below the number of classes. */
+      CLASS,
+      /** How often a row counts, which is no label: a finite number of 0 or more. */
+      WEIGHT,
+      /**
+       * Not read: rows have none, and files may lack them or hold anything in their place. Where a
+       * Raw file's size fits both, it has labels if what is in their place looks like it: 0 and 1,
+       * or the same in all rows. If they may be labels of another kind, as 1 to 5, it is a fault.
+       */
+      NONE
+    }
+
+    /** {@link Kind#BINARY}. */
+    public static final Labels BINARY = new Labels(Kind.BINARY, 0);
+
+    /** {@link Kind#FINITE}. */
+    public static final Labels FINITE = new Labels(Kind.FINITE, 0);
+
+    /** {@link Kind#SHARE}. */
+    public static final Labels SHARE = new Labels(Kind.SHARE, 0);
+
+    /** {@link Kind#COUNT}. */
+    public static final Labels COUNT = new Labels(Kind.COUNT, 0);
+
+    /** {@link Kind#WEIGHT}. */
+    public static final Labels WEIGHT = new Labels(Kind.WEIGHT, 0);
+
+    /** {@link Kind#NONE}. */
+    public static final Labels NONE = new Labels(Kind.NONE, 0);
+
+    public Labels {
+      if (kind == Kind.CLASS ? classes < 1 : classes != 0) {
+        throw new IllegalArgumentException(
+            "labels: got %d classes of the kind %s, expected 1 or more of classes and else 0"
+                .formatted(classes, kind));
+      }
+    }
+
+    /** One of {@code count} classes. */
+    public static Labels classes(int count) {
+      return new Labels(Kind.CLASS, count);
+    }
 
     public boolean accepts(float label) {
-      return switch (this) {
+      return switch (kind) {
         case BINARY -> label == 0 || label == 1;
         case FINITE -> Float.isFinite(label);
         case SHARE -> label >= 0 && label <= 1;
         case COUNT, WEIGHT -> label >= 0 && label < Float.POSITIVE_INFINITY;
+        case CLASS -> label >= 0 && label < classes && label == (int) label;
         case NONE -> true;
       };
     }
 
     /** What messages call it. */
     public String noun() {
-      return this == WEIGHT ? "weight" : "label";
+      return kind == Kind.WEIGHT ? "weight" : "label";
     }
 
     /** The fault of a label that {@link #accepts} refuses; {@code where} names file and record. */
     public DataException fault(String where, String got) {
       String expected =
-          switch (this) {
+          switch (kind) {
             case BINARY ->
                 "0 or 1; mend the data, or list the texts that mean 1 in data.label.positive";
             case SHARE -> "0 to 1; mend the data";
             case COUNT, WEIGHT -> "a finite number of 0 or more; mend the data";
+            case CLASS -> "a whole number from 0 to " + (classes - 1) + "; mend the data";
             case FINITE, NONE -> "a finite number; mend the data";
           };
       return new DataException(
@@ -133,7 +176,7 @@ public record ReadPolicy(
 
   /** What the label {@code name} may be. */
   public Labels labels(String name) {
-    return labels == Labels.NONE ? labels : apart.getOrDefault(name, labels);
+    return labels.equals(Labels.NONE) ? labels : apart.getOrDefault(name, labels);
   }
 
   /** What each of the labels {@code names} may be. */
@@ -148,12 +191,12 @@ public record ReadPolicy(
 
   /** What rows of a file of {@code schema} hold. */
   public Schema delivered(Schema schema) {
-    return labels == Labels.NONE ? schema.withLabels(List.of()) : schema;
+    return labels.equals(Labels.NONE) ? schema.withLabels(List.of()) : schema;
   }
 
   /** The columns to read, out of {@code columns}. */
   public Columns read(Columns columns) {
-    return labels == Labels.NONE ? columns.withoutLabels() : columns;
+    return labels.equals(Labels.NONE) ? columns.withoutLabels() : columns;
   }
 
   /** The fault of a dense number that is infinite; {@code where} names file, record and column. */

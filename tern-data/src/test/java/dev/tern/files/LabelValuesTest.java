@@ -131,6 +131,34 @@ final class LabelValuesTest {
 
   @ParameterizedTest
   @EnumSource
+  void aNumberThatIsNoClassIsRefusedByFileAndRow(Format format) {
+    ReadPolicy classes = ReadPolicy.STRICT.withLabel("w", ReadPolicy.Labels.classes(4));
+    Path good = file(format, 0, 3, 1, 2);
+    try (DataReader reader = format.reader(good, classes)) {
+      assertThat(weights(reader)).hasSize(4);
+    }
+    for (float wrong : new float[] {4, -1, 1.5f}) {
+      Path file = file(format, 0, 3, wrong, 1);
+      try (DataReader reader = format.reader(file, classes)) {
+        assertThatThrownBy(() -> weights(reader))
+            .isInstanceOf(DataException.class)
+            .hasMessageContaining(file.toString())
+            .hasMessageContaining(format == Format.CSV ? "line 4" : "3")
+            .hasMessageContaining("got label ")
+            .hasMessageContaining("expected a whole number from 0 to 3");
+      }
+    }
+  }
+
+  @Test
+  void numbersOfClassesGoWithClassesAlone() {
+    assertThatThrownBy(() -> ReadPolicy.Labels.classes(0)).hasMessageContaining("got 0 classes");
+    assertThatThrownBy(() -> new ReadPolicy.Labels(ReadPolicy.Labels.Kind.BINARY, 2))
+        .hasMessageContaining("got 2 classes of the kind BINARY");
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void aRowWhoseWeightIsNoneMayBeLeftOut(Format format) {
     Path file = file(format, 1, 2, -3, 4);
     SkippedRecords skipped = new SkippedRecords(5);
@@ -204,8 +232,8 @@ final class LabelValuesTest {
   @ParameterizedTest
   @CsvSource({"SHARE,0.25,1.5,0 to 1", "COUNT,17,-1,0 or more", "FINITE,-3.5,nan,a finite number"})
   void aLabelMayBeMoreThanZeroOrOne(
-      ReadPolicy.Labels values, float good, String bad, String expected) throws IOException {
-    ReadPolicy policy = ReadPolicy.STRICT.withLabel("w", values);
+      ReadPolicy.Labels.Kind kind, float good, String bad, String expected) throws IOException {
+    ReadPolicy policy = ReadPolicy.STRICT.withLabel("w", new ReadPolicy.Labels(kind, 0));
     String head = "y,w,x\n1," + good + ",2\n";
     try (DataReader reader = csv(head, policy, Set.of("1"));
         Batch batch = reader.next().orElseThrow()) {

@@ -275,7 +275,7 @@ final class ReaderCheck implements AutoCloseable {
     Schema schema = batch.schema();
     for (int i = 0; i < batch.size() * schema.labelDim(); i++) {
       float label = batch.labels()[i];
-      boolean binary = policy.labels() == ReadPolicy.Labels.BINARY;
+      boolean binary = policy.labels().equals(ReadPolicy.Labels.BINARY);
       require(binary ? label == 0 || label == 1 : Float.isFinite(label), "a bad label");
     }
     for (int i = 0; i < batch.size() * schema.denseDim(); i++) {

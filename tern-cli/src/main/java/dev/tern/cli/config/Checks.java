@@ -351,6 +351,18 @@ final class Checks {
     boolean probability =
         loss.map(name -> name.endsWith("bce") || name.equals("focal")).orElse(true);
     boolean ofValues = List.of("mse", "mae", "r2", "smape").contains(figure);
+    if (loss.equals(Optional.of("softmax"))) {
+      if (!List.of("auc", "log_loss").contains(figure)) {
+        throw new ConfigException(
+            s.where(TrainKeys.MONITOR.path())
+                + ": train.monitor: got "
+                + figure
+                + " for the label "
+                + label
+                + ", which is a class, expected log_loss; change it");
+      }
+      return;
+    }
     if (!figure.equals("auc") && ofValues == probability) {
       throw new ConfigException(
           s.where(TrainKeys.MONITOR.path())

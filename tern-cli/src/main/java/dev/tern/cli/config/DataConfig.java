@@ -283,6 +283,8 @@ public record DataConfig(
           case "bce", "focal" -> {}
           case "soft-bce" -> values.put(label, ReadPolicy.Labels.SHARE);
           case "poisson" -> values.put(label, ReadPolicy.Labels.COUNT);
+          case "softmax" ->
+              values.put(label, ReadPolicy.Labels.classes(group.get(DataKeys.CLASSES).intValue()));
           default -> values.put(label, ReadPolicy.Labels.FINITE);
         }
       }

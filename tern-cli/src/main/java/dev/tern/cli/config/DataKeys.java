@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.model.Loss;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -226,11 +227,21 @@ final class DataKeys {
   static final Key<String> LOSS =
       KEYS.key(
               "data.labels.loss",
-              Kind.Choice.of("bce", "soft-bce", "mse", "mae", "huber", "poisson", "focal"),
+              Kind.Choice.of(
+                  "bce", "soft-bce", "mse", "mae", "huber", "poisson", "focal", "softmax"),
               "bce",
               "What training minimizes for these labels: cross entropy of labels 0 and 1, or of"
                   + " labels from 0 to 1; the squared, absolute or Huber error of numbers; Poisson"
-                  + " loss of counts; focal loss of labels 0 and 1.")
+                  + " loss of counts; focal loss of labels 0 and 1; cross entropy of classes.")
+          .reading();
+  static final Key<Long> CLASSES =
+      KEYS.key(
+              "data.labels.classes",
+              new Kind.Whole(2, Loss.OfClass.MOST_CLASSES),
+              2L,
+              "Classes of these labels, each a whole number from 0 to below this; the model has a"
+                  + " probability for each.")
+          .when(LOSS, "softmax")
           .reading();
   static final Key<Double> DELTA =
       KEYS.key(

@@ -356,17 +356,29 @@ final class ModelKeys {
         if (label.equals(s.get(DataKeys.WEIGHT))) {
           continue; // Its place among the labels of the files, which is no task.
         }
-        Task task =
-            Task.of(label)
-                .withLoss(loss(group))
-                .withWeight(group.get(DataKeys.LABEL_WEIGHT).floatValue())
-                .withPositiveWeight(group.get(DataKeys.POSITIVE_WEIGHT).floatValue())
-                .withNegativeRate(group.get(DataKeys.NEGATIVE_RATE).floatValue());
         String within = group.get(DataKeys.WITHIN);
-        tasks.add(within.isEmpty() ? task : task.within(within));
+        for (Task task : tasks(label, group)) {
+          tasks.add(within.isEmpty() ? task : task.within(within));
+        }
       }
     }
     return tasks;
+  }
+
+  /** The tasks of a label: one, or one for each class. */
+  private static List<Task> tasks(String label, Settings.Group group) {
+    float weight = group.get(DataKeys.LABEL_WEIGHT).floatValue();
+    if (group.get(DataKeys.LOSS).equals("softmax")) {
+      return Task.ofClasses(label, group.get(DataKeys.CLASSES).intValue()).stream()
+          .map(task -> task.withWeight(weight))
+          .toList();
+    }
+    return List.of(
+        Task.of(label)
+            .withLoss(loss(group))
+            .withWeight(weight)
+            .withPositiveWeight(group.get(DataKeys.POSITIVE_WEIGHT).floatValue())
+            .withNegativeRate(group.get(DataKeys.NEGATIVE_RATE).floatValue()));
   }
 
   private static Loss loss(Settings.Group group) {

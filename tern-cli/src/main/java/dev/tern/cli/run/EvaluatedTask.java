@@ -1,6 +1,7 @@
 package dev.tern.cli.run;
 
 import dev.tern.internal.json.Json;
+import dev.tern.metrics.ClassMetrics;
 import dev.tern.metrics.GroupMetrics;
 import dev.tern.metrics.Reliability;
 import java.util.List;
@@ -12,9 +13,18 @@ import java.util.Optional;
  * @param name of its label
  * @param reliability predictions beside rates, of a model that gives probabilities
  * @param groups figures of the rows of each value of a column, where one is named
+ * @param classes figures of all classes of a label, for its class 0
  */
 public record EvaluatedTask(
-    String name, Optional<Reliability> reliability, Optional<Groups> groups) {
+    String name,
+    Optional<Reliability> reliability,
+    Optional<Groups> groups,
+    Optional<ClassMetrics.Result> classes) {
+  /** What is said about a task that is no class. */
+  public EvaluatedTask(String name, Optional<Reliability> reliability, Optional<Groups> groups) {
+    this(name, reliability, groups, Optional.empty());
+  }
+
   /**
    * Figures by group.
    *
@@ -76,7 +86,28 @@ public record EvaluatedTask(
         json.put(
             "reliability", new Json.Arr(own.bins().stream().map(EvaluatedTask::json).toList())));
     groups.ifPresent(own -> json.put("by_group", own.json()));
+    classes.ifPresent(own -> json.put("classes", json(own)));
     return json;
+  }
+
+  private static Json json(ClassMetrics.Result result) {
+    Json.Obj json =
+        Json.object()
+            .put("label", result.label())
+            .put("classes", result.classes())
+            .put("rows", result.rows());
+    MetricsLine.put(json, "accuracy", result.accuracy());
+    MetricsLine.put(json, "log_loss", result.logLoss());
+    return json;
+  }
+
+  private static ClassMetrics.Result classes(Json.Obj json) {
+    return new ClassMetrics.Result(
+        json.text("label"),
+        Math.toIntExact(json.integer("classes")),
+        json.integer("rows"),
+        MetricsLine.number(json, "accuracy"),
+        MetricsLine.number(json, "log_loss"));
   }
 
   private static Json json(Reliability.Bin bin) {
@@ -111,7 +142,8 @@ public record EvaluatedTask(
             : Optional.empty(),
         task.has("by_group")
             ? Optional.of(Groups.parse(task.object("by_group")))
-            : Optional.empty());
+            : Optional.empty(),
+        task.has("classes") ? Optional.of(classes(task.object("classes"))) : Optional.empty());
   }
 
   private static Reliability.Bin bin(Json.Obj json) {

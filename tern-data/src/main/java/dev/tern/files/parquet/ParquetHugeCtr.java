@@ -125,7 +125,9 @@ final class ParquetHugeCtr {
         folder,
         path -> {
           ParquetMetadata metadata = ParquetMetadata.read(path);
-          return policy.labels() == ReadPolicy.Labels.NONE ? metadata.withoutLabels() : metadata;
+          return policy.labels().equals(ReadPolicy.Labels.NONE)
+              ? metadata.withoutLabels()
+              : metadata;
         });
   }
 

@@ -243,7 +243,7 @@ final class NormFile implements RowSource {
    */
   private void readRecord(Batch batch, long end) {
     require(header.fixedBytes(), end);
-    if (policy.labels() == ReadPolicy.Labels.NONE) {
+    if (policy.labels().equals(ReadPolicy.Labels.NONE)) {
       in.seek(in.offset() + 4L * header.labels());
     } else {
       readLabels(batch);

@@ -187,7 +187,7 @@ final class NormProbe {
       this.keys = keys;
       // Labels of some names have no names here.
       values = policy.apart().isEmpty() ? policy.labels() : ReadPolicy.Labels.FINITE;
-      this.labels = labels && policy.labels() != ReadPolicy.Labels.NONE;
+      this.labels = labels && !policy.labels().equals(ReadPolicy.Labels.NONE);
       in = BinaryInput.open(file);
       try {
         header = NormHeader.read(file, in);

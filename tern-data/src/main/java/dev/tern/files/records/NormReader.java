@@ -165,7 +165,7 @@ public final class NormReader {
       List<NormHeader> before,
       NormOptions options,
       ReadPolicy policy) {
-    boolean labels = policy.labels() != ReadPolicy.Labels.NONE;
+    boolean labels = !policy.labels().equals(ReadPolicy.Labels.NONE);
     Optional<String> expected =
         Stream.concat(options.schema().map(NormHeader::of).stream(), before.stream().limit(1))
             .filter(other -> !other.sameShape(header, labels))

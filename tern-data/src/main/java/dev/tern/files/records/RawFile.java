@@ -99,7 +99,7 @@ final class RawFile implements RowSource {
   }
 
   private void readLabels(Batch batch) {
-    if (policy.labels() == ReadPolicy.Labels.NONE) {
+    if (policy.labels().equals(ReadPolicy.Labels.NONE)) {
       in.seek(in.offset() + 4L * labels);
       return;
     }

@@ -46,7 +46,7 @@ public final class RawReader {
    * @throws DataException where labels are not read and nobody can tell whether they are there
    */
   public static DataReader open(List<Path> files, RawOptions named, ReadPolicy policy) {
-    boolean maybe = policy.labels() == ReadPolicy.Labels.NONE;
+    boolean maybe = policy.labels().equals(ReadPolicy.Labels.NONE);
     return openAs(files, maybe ? layout(files, named) : named, policy);
   }
 

@@ -71,7 +71,7 @@ final class UniformRows {
     batch.resize(size + rows);
     boolean sound =
         (values.length == 0
-                || values[0] == ReadPolicy.Labels.NONE
+                || values[0].equals(ReadPolicy.Labels.NONE)
                 || putLabels(batch, size, data, at, rows))
             && putDense(batch, size, data, at, rows);
     if (!sound) {

@@ -184,7 +184,7 @@ final class LibsvmFile implements RowSource {
     }
     float label = numbers.number();
     // Both notations say -1 for what is 0 here.
-    label = label == -1 && values == ReadPolicy.Labels.BINARY ? 0 : label;
+    label = label == -1 && values.equals(ReadPolicy.Labels.BINARY) ? 0 : label;
     if (!values.accepts(label)) {
       throw values.fault(input.where(from), input.quoted(from, to));
     }
