@@ -72,7 +72,7 @@ final class AcceleratedExecution implements PlanExecution, AutoCloseable {
     } catch (RuntimeException | Error e) {
       close();
       if (e instanceof CudaException failed && failed.isOutOfMemory()) {
-        throw new OutOfBudgetException(failed.getMessage());
+        throw new OutOfBudgetException(String.valueOf(failed.getMessage()));
       }
       throw e;
     }

@@ -131,9 +131,11 @@ final class ProductLaunches {
   private void round(long from, CublasLt.Matrix of, long to, CublasLt.Matrix halves, int batch) {
     int rows = (int) (of.isTransposed() ? of.columns() : of.rows());
     int columns = (int) (of.isTransposed() ? of.rows() : of.columns());
-    long count = (long) batch * rows * columns;
+    boolean isWide = from % 16 == 0 && (of.ld() | of.step()) % 4 == 0 && columns % 8 == 0;
+    int shares = isWide ? columns / 8 : columns;
+    long count = (long) batch * rows * shares;
     launches.add(
-        "round_to_bf16",
+        isWide ? "round_eight_to_bf16" : "round_to_bf16",
         count,
         from,
         of.ld(),
@@ -142,7 +144,7 @@ final class ProductLaunches {
         halves.ld(),
         halves.step(),
         rows,
-        columns,
+        shares,
         (int) count);
   }
 
