@@ -148,7 +148,7 @@ final class TrainCommand implements Callable<Integer> {
                     + classes(best).orElseGet(() -> figures(best.loss(), best.auc(), best.values()))
                     + " at step "
                     + Format.whole(best.step())
-                    + by(config.train().options().monitor())));
+                    + by(config.train().options().monitor(), best)));
     outcome
         .best()
         .filter(best -> Double.isFinite(best.calibrationError()))
@@ -220,8 +220,15 @@ final class TrainCommand implements Callable<Integer> {
   }
 
   /** Says by which figure the best is the best, where that is not the usual one. */
-  private static String by(Monitor monitor) {
-    return monitor.equals(Monitor.AUC) ? "" : ", the best by " + monitor;
+  private static String by(Monitor monitor, MetricsLine best) {
+    boolean values =
+        best.tasks().stream()
+            .anyMatch(task -> task.name().equals(monitor.task()) && task.values().isPresent());
+    boolean classes =
+        best.evaluated().stream()
+            .flatMap(task -> task.classes().stream())
+            .anyMatch(of -> of.label().equals(monitor.task()));
+    return monitor.equals(Monitor.AUC) ? "" : ", the best by " + monitor.name(values || classes);
   }
 
   /** Counts of ids without a row and of rows that went, if some table does not keep all rows. */

@@ -200,6 +200,9 @@ final class LossCommandTest {
     }
     assertThat(sum).isCloseTo(1, within(1e-5));
     assertThat(Double.parseDouble(scores.get(1).split(",")[0])).isGreaterThan(0.8);
+    settings[7] = "train.monitor_task=count";
+    settings[5] = "run.dir=" + folder + "/named";
+    assertThat(train(settings).out()).contains(", the best by loss of count");
     settings[2] = "data.labels[0].classes=5";
     settings[7] = "run.dir=" + folder + "/other";
     assertThat(train(settings).err())
@@ -210,7 +213,7 @@ final class LossCommandTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "model.type=lr|which gives one logit a row",
+        "model.type=wdl|which gives one logit a row",
         "train.monitor=gauc|train.monitor",
         "train.monitor=normalized_entropy|which is a class, expected log_loss",
         "data.labels[0].classes=1|data.labels",
