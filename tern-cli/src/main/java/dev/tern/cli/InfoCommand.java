@@ -43,11 +43,27 @@ final class InfoCommand implements Callable<Integer> {
           "How long --kernels trains; its second half counts; by default ${DEFAULT-VALUE}.")
   private int seconds;
 
+  @Option(
+      names = "--device",
+      defaultValue = "cpu",
+      description =
+          "cpu, or cuda for the parts of a step on an NVIDIA GPU: measured where there is one, else"
+              + " estimated from operations and bytes; by default ${DEFAULT-VALUE}.")
+  private String device;
+
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
+    if (!device.equals("cpu") && !device.equals("cuda")) {
+      throw new IllegalArgumentException("--device: got " + device + ", expected cpu or cuda");
+    }
     if (kernels.isPresent()) {
-      KernelList.print(out, kernels.get(), threads, seconds);
+      boolean isCuda = device.equals("cuda");
+      if (isCuda && CudaDevices.find().missing().isPresent()) {
+        KernelList.printEstimates(out, kernels.get());
+      } else {
+        KernelList.print(out, kernels.get(), threads, seconds, isCuda);
+      }
       return 0;
     }
     Runtime runtime = Runtime.getRuntime();

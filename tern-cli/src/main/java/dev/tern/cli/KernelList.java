@@ -23,6 +23,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
@@ -36,32 +37,30 @@ final class KernelList {
   private static final int LENGTH = 50;
   private static final int BATCH = 2048;
   private static final int BATCHES = 8;
+  private static final long MEMORY = 4L << 30;
+
+  // What an H200 was measured to do (docs/gpu.md).
+  private static final double TERAFLOPS = 42;
+  private static final double TERABYTES = 3.7;
+  private static final double LAUNCH_MICROS = 0.5;
+
+  private static final Set<String> ON_THE_PROCESSOR =
+      Set.of("copy of the batch", "lookup of rows", "update of rows");
 
   private KernelList() {}
 
   /** Trains for {@code seconds} and prints the costs of the second half, when code is compiled. */
-  static void print(PrintWriter out, ModelConfig.Type type, int threads, int seconds) {
+  static void print(
+      PrintWriter out, ModelConfig.Type type, int threads, int seconds, boolean isCuda) {
     if (seconds < 1) {
       throw new IllegalArgumentException(
           "--seconds: got " + seconds + ", expected at least 1; 20 shows compiled code");
     }
     Schema schema = schema(type);
-    FeatureEncoder encoder =
-        FeatureEncoder.fit(
-            Readers.inMemory(schema, List.of()),
-            Collections.nCopies(schema.denseDim(), NumberEncoding.none()),
-            Collections.nCopies(schema.slotCount(), IdEncoding.verbatim()),
-            TextDictionary.none(),
-            read -> {});
-    TrainOptions options =
-        TrainOptions.of(Optimizer.lazyAdam(1e-3f))
-            .batch(BATCH)
-            .epochs(Integer.MAX_VALUE)
-            .shuffleRows(0)
-            .reportEvery(1);
     List<StepTime> before = new ArrayList<>();
-    try (Device device = Device.cpu(threads, 4L << 30);
-        Trainer trainer = Trainer.create(device, encoder, model(type), options)) {
+    try (Device device =
+            isCuda ? Device.cuda(0, threads, MEMORY, Long.MAX_VALUE) : Device.cpu(threads, MEMORY);
+        Trainer trainer = trainer(device, type, schema)) {
       long start = System.nanoTime();
       Progress.Listener listener =
           progress -> {
@@ -85,6 +84,65 @@ final class KernelList {
       }
       out.flush();
     }
+  }
+
+  private static Trainer trainer(Device device, ModelConfig.Type type, Schema schema) {
+    FeatureEncoder encoder =
+        FeatureEncoder.fit(
+            Readers.inMemory(schema, List.of()),
+            Collections.nCopies(schema.denseDim(), NumberEncoding.none()),
+            Collections.nCopies(schema.slotCount(), IdEncoding.verbatim()),
+            TextDictionary.none(),
+            read -> {});
+    TrainOptions options =
+        TrainOptions.of(Optimizer.lazyAdam(1e-3f))
+            .batch(BATCH)
+            .epochs(Integer.MAX_VALUE)
+            .shuffleRows(0)
+            .reportEvery(1);
+    return Trainer.create(device, encoder, model(type), options);
+  }
+
+  /**
+   * Prints what each part of a step would take on a GPU: the longer of its operations at the rate
+   * of products and its bytes at the rate of copies, and a launch. Parts on the processor are left
+   * out.
+   */
+  static void printEstimates(PrintWriter out, ModelConfig.Type type) {
+    Schema schema = schema(type);
+    List<StepTime> parts;
+    try (Device device = Device.cpu(1, MEMORY);
+        Trainer trainer = trainer(device, type, schema);
+        Batch encoded = new Batch(trainer.encoder().schema(), BATCH)) {
+      trainer.encoder().apply(batches(schema).getFirst(), encoded);
+      trainer.step(encoded);
+      parts = trainer.times();
+    }
+    out.printf(
+        "%s, batch %,d: estimates for an NVIDIA H200, which did %.0f TFLOP/s in exact products,"
+            + " %.1f TB/s and a launch in %.1f us%n",
+        type.name().toLowerCase(Locale.ROOT), BATCH, TERAFLOPS, TERABYTES, LAUNCH_MICROS);
+    double all = 0;
+    for (StepTime part : parts) {
+      if (ON_THE_PROCESSOR.contains(part.what())) {
+        continue;
+      }
+      double work = Math.max(part.flops() / TERAFLOPS, part.bytes() / TERABYTES) / 1e6;
+      double micros = LAUNCH_MICROS + work;
+      all += micros;
+      out.printf(
+          Locale.ROOT,
+          "%9.1f us %10.3f GFLOP %9.3f MB  bound by %-10s  %s%n",
+          micros,
+          part.flops() / 1e9,
+          part.bytes() / 1e6,
+          work < LAUNCH_MICROS
+              ? "launch"
+              : part.flops() / TERAFLOPS > part.bytes() / TERABYTES ? "arithmetic" : "memory",
+          part.what());
+    }
+    out.printf(Locale.ROOT, "%9.1f us in all, without copies and tables%n", all);
+    out.flush();
   }
 
   private static ModelConfig model(ModelConfig.Type type) {

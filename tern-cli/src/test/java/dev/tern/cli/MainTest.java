@@ -1,7 +1,9 @@
 package dev.tern.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.tern.tensor.CudaDevices;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -80,6 +82,16 @@ final class MainTest {
   void infoRefusesToListKernelsOfNoTime() {
     assertThat(tern("info", "--kernels", "lr", "--seconds", "0").err())
         .contains("--seconds: got 0, expected at least 1");
+  }
+
+  @Test
+  void infoEstimatesThePartsOfAStepOnAGpuWhereThereIsNone() {
+    assumeTrue(CudaDevices.find().missing().isPresent(), "there is a GPU");
+    assertThat(tern("info", "--kernels", "fm", "--device", "cuda").out())
+        .contains("fm, batch 2,048: estimates for an NVIDIA H200", "pairSums", "us in all")
+        .doesNotContain("lookup of rows");
+    assertThat(tern("info", "--kernels", "fm", "--device", "gpu").err())
+        .contains("--device: got gpu, expected cpu or cuda");
   }
 
   @Test
