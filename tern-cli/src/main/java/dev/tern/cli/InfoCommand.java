@@ -49,7 +49,7 @@ final class InfoCommand implements Callable<Integer> {
       description =
           "cpu, or cuda for the parts of a step on an NVIDIA GPU: measured where there is one, else"
               + " estimated from operations and bytes; by default ${DEFAULT-VALUE}.")
-  private String device;
+  private String device = "cpu";
 
   @Override
   public Integer call() {
