@@ -1,0 +1,22 @@
+package dev.tern.serve;
+
+/** A request that is not answered with scores; the message says what to mend. */
+final class RefusedException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  private final int status;
+
+  /**
+   * Refuses with an HTTP status.
+   *
+   * @param status such as 400 for a malformed request, 404 for an unknown model
+   */
+  RefusedException(int status, String message) {
+    super(message, null, false, false);
+    this.status = status;
+  }
+
+  int status() {
+    return status;
+  }
+}
