@@ -25,11 +25,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 /**
  * {@code bench fuzz --device cuda|simulated}: random programs on a CUDA device and on the CPU, to
- * the same bits. A NaN is a NaN, whatever its bits. Programs are compiled many at a time. The
- * simulated device runs each under all its schedules of threads.
+ * the same bits. A NaN is a NaN, whatever its bits. Programs are compiled many at a time, the next
+ * ones while those before run. The simulated device runs each under all its schedules of threads.
  */
 final class DeviceFuzz implements AutoCloseable {
   /** Programs whose kernels are compiled together. */
@@ -48,6 +52,11 @@ final class DeviceFuzz implements AutoCloseable {
   private int differing;
   private final Optional<TextCheck> check = TextCheck.find();
   private List<Integer> architectures = List.of();
+
+  /** Looks at texts, one after the other. */
+  private final ExecutorService checker = Executors.newSingleThreadExecutor();
+
+  private final List<Future<List<String>>> checks = new ArrayList<>();
   private int faultsOfText;
 
   DeviceFuzz(CudaDriver driver) {
@@ -62,16 +71,28 @@ final class DeviceFuzz implements AutoCloseable {
   /** A program with its plan for the device. */
   private record Case(long seed, Program program, Plan plan, PlanText text) {}
 
+  /** Programs whose kernels are one text, which is compiled. */
+  private record Cases(List<Case> all, String text) {}
+
   /** Compares the programs of {@code count} seeds from {@code seed} on, and says what came out. */
   void run(long seed, int count, boolean json) {
     Machine.vectorsAtOnce();
     long start = System.nanoTime();
-    for (int i = 0; i < count; i += AT_ONCE) {
-      compare(seed + i, Math.min(AT_ONCE, count - i));
-      if (!json && i + AT_ONCE < count) {
-        System.out.printf(Locale.ROOT, "%d programs, %d differ%n", i + AT_ONCE, differing);
+    try (ExecutorService compiling = Executors.newSingleThreadExecutor()) {
+      Future<Cases> next = compiling.submit(() -> compiled(seed, Math.min(AT_ONCE, count)));
+      for (int i = 0; i < count; i += AT_ONCE) {
+        Cases cases = get(next);
+        int after = i + AT_ONCE;
+        if (after < count) {
+          next = compiling.submit(() -> compiled(seed + after, Math.min(AT_ONCE, count - after)));
+        }
+        compare(cases);
+        if (!json && after < count) {
+          System.out.printf(Locale.ROOT, "%d programs, %d differ%n", after, differing);
+        }
       }
     }
+    awaitChecks();
     double seconds = (System.nanoTime() - start) / 1e9;
     System.out.printf(
         Locale.ROOT,
@@ -116,7 +137,13 @@ final class DeviceFuzz implements AutoCloseable {
     return differing;
   }
 
+  /** Compares the programs of {@code count} seeds from {@code first} on. */
   void compare(long first, int count) {
+    compare(compiled(first, count));
+    awaitChecks();
+  }
+
+  private Cases compiled(long first, int count) {
     List<Case> cases = new ArrayList<>();
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < count; i++) {
@@ -126,9 +153,16 @@ final class DeviceFuzz implements AutoCloseable {
       text.append(written.text());
       cases.add(new Case(first + i, program, plan, written));
     }
-    checkText(text.toString());
-    KernelLibrary.Kernels kernels = library.kernels(text.toString());
-    for (Case each : cases) {
+    library.compile(text.toString());
+    return new Cases(cases, text.toString());
+  }
+
+  private void compare(Cases cases) {
+    if (!architectures.isEmpty()) {
+      checks.add(checker.submit(() -> faults(cases.text)));
+    }
+    KernelLibrary.Kernels kernels = library.kernels(cases.text);
+    for (Case each : cases.all) {
       String wrong = compare(each, kernels);
       if (!wrong.isEmpty() && ++differing <= SHOWN) {
         System.err.printf(Locale.ROOT, "fuzz: --seed %d --programs 1: %s%n", each.seed, wrong);
@@ -136,29 +170,45 @@ final class DeviceFuzz implements AutoCloseable {
     }
   }
 
-  /** Has NVIDIA's compiler look at the text for each of {@code architectures}. */
-  private void checkText(String text) {
-    for (int architecture : architectures) {
-      List<String> faults = check.orElseThrow().faults(FixedText.scalar() + text, architecture);
+  /** What NVIDIA's compiler says of the kernels of a text that it has not seen. */
+  private List<String> faults(String text) {
+    TextCheck nvcc = check.orElseThrow();
+    String unseen = nvcc.unseen(text);
+    return unseen.isEmpty() ? List.of() : nvcc.faults(FixedText.scalar() + unseen, architectures);
+  }
+
+  private void awaitChecks() {
+    for (Future<List<String>> each : checks) {
+      List<String> faults = get(each);
       faults.stream().limit(SHOWN).forEach(System.err::println);
       faultsOfText += faults.size();
+    }
+    checks.clear();
+  }
+
+  private static <T> T get(Future<T> result) {
+    try {
+      return result.get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("fuzz: got an interrupt", e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("fuzz: " + e.getCause(), e.getCause());
     }
   }
 
   /**
    * Has NVIDIA's compiler look at each text from here on, the fixed kernels first.
    *
-   * @param targets architectures such as 90
+   * @param targets architectures such as 90, the least first
    */
   void checkTexts(List<Integer> targets) {
     if (check.isEmpty()) {
       throw new IllegalStateException(
           "fuzz: got --architectures without nvcc, expected it on the path or in /usr/local/cuda");
     }
-    for (int architecture : targets) {
-      faultsOfText += check.get().faults(FixedText.library(), architecture).size();
-    }
     architectures = targets;
+    checks.add(checker.submit(() -> check.get().faults(FixedText.library(), targets)));
   }
 
   private String compare(Case each, KernelLibrary.Kernels kernels) {
@@ -289,6 +339,7 @@ final class DeviceFuzz implements AutoCloseable {
 
   @Override
   public void close() {
+    checker.shutdownNow();
     library.close();
     device.close();
     cpu.close();

@@ -3,6 +3,7 @@ package dev.tern.bench.parity;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.internal.cuda.driver.SimulatedCuda;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -21,8 +22,8 @@ import java.util.stream.Stream;
 
 /**
  * Every model on a CUDA device beside the processor: the losses of each step and, after the last,
- * the bytes of a checkpoint. With dropout and Adam, so that random numbers and the optimizer's
- * state count too.
+ * the bytes of a checkpoint; on the simulated device under each of its schedules of threads. With
+ * dropout and Adam, so that random numbers and the optimizer's state count too.
  */
 final class DeviceParity {
   private static final int STEPS = 20;
@@ -35,6 +36,7 @@ final class DeviceParity {
 
   static void run(String device, List<ModelConfig.Type> types) {
     List<ModelConfig.Type> apart = new ArrayList<>();
+    int schedules = device.equals("simulated") ? SimulatedCuda.SCHEDULES : 1;
     Path folder = temporary();
     try {
       for (ModelConfig.Type type : types) {
@@ -43,21 +45,29 @@ final class DeviceParity {
         try (Device cpu = Device.cpu(2, 1L << 30)) {
           here = train(cpu, type, of.resolve("cpu"));
         }
-        Run there;
-        try (Device cuda = Device.cuda(0, 2, 1L << 30, 1L << 30)) {
-          there = train(cuda, type, of.resolve(device));
-        }
+        Run there = here;
         int losses = 0;
-        for (int i = 0; i < STEPS; i++) {
-          losses += Float.compare(here.losses[i], there.losses[i]) == 0 ? 0 : 1;
+        long bytes = 0;
+        for (int schedule = 0; schedule < schedules; schedule++) {
+          Path beside = of.resolve(device + schedule);
+          if (schedules > 1) {
+            SimulatedCuda.schedule(schedule);
+          }
+          try (Device cuda = Device.cuda(0, 2, 1L << 30, 1L << 30)) {
+            there = train(cuda, type, beside);
+          }
+          for (int i = 0; i < STEPS; i++) {
+            losses += Float.compare(here.losses[i], there.losses[i]) == 0 ? 0 : 1;
+          }
+          bytes += differing(of.resolve("cpu"), here.files, beside, there.files);
         }
-        long bytes = differing(of.resolve("cpu"), here.files, of.resolve(device), there.files);
         System.out.printf(
             Locale.ROOT,
-            "%-14s %d steps, loss %.6f to %.6f: %d losses and %d bytes of the checkpoint differ;"
+            "%-14s %d steps%s, loss %.6f to %.6f: %d losses and %d bytes of the checkpoint differ;"
                 + " first step %.2f s, others %.2f ms (processor %.2f ms)%n",
             type.name().toLowerCase(Locale.ROOT),
             STEPS,
+            schedules > 1 ? " under " + schedules + " schedules" : "",
             there.losses[0],
             there.losses[STEPS - 1],
             losses,
@@ -70,6 +80,9 @@ final class DeviceParity {
         }
       }
     } finally {
+      if (schedules > 1) {
+        SimulatedCuda.schedule(0);
+      }
       delete(folder);
     }
     if (!apart.isEmpty()) {

@@ -36,9 +36,9 @@ final class DeviceFuzzTest {
         """
         extern "C" __global__ void approximate(float* x) { x[0] = __expf(x[1]) / x[2]; }
         """;
-    assertThat(TextCheck.find().orElseThrow().faults(text, 90))
+    assertThat(TextCheck.find().orElseThrow().faults(text, List.of(90)))
         .anyMatch(fault -> fault.contains("ex2.approx"));
-    assertThat(TextCheck.find().orElseThrow().faults("no C", 90))
+    assertThat(TextCheck.find().orElseThrow().faults("no C", List.of(90)))
         .anyMatch(fault -> fault.contains("error"));
   }
 }

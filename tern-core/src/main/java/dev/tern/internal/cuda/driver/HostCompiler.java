@@ -18,7 +18,9 @@ final class HostCompiler implements CudaCompiler {
           "-x",
           "c++",
           "-std=c++17",
-          "-O2",
+          // Texts are many and run few times: what more effort of the compiler brings is less than
+          // it takes.
+          "-O1",
           "-w",
           "-ffp-contract=off",
           "-fwrapv",

@@ -14,13 +14,16 @@ public final class KernelLibrary implements AutoCloseable {
   private final Module fixed;
   private final Map<String, Module> modules = new HashMap<>();
 
+  /** The code of texts that were compiled ahead. */
+  private final Map<String, byte[]> ahead = new HashMap<>();
+
   /** A module and the functions of it that were asked for. */
   private final class Module {
     private final long handle;
     private final Map<String, Long> functions = new HashMap<>();
 
-    Module(String text) {
-      handle = device.driver().modules().load(compiler.compile(text, device.architecture()));
+    Module(byte[] code) {
+      handle = device.driver().modules().load(code);
     }
 
     long function(String name) {
@@ -41,7 +44,22 @@ public final class KernelLibrary implements AutoCloseable {
     this.device = device;
     this.compiler = compiler;
     device.use();
-    fixed = new Module(FixedText.library());
+    fixed = new Module(compiler.compile(FixedText.library(), device.architecture()));
+  }
+
+  /**
+   * Compiles a text that {@link #kernels} is asked for later. Other threads may compile and ask
+   * meanwhile.
+   */
+  public void compile(String text) {
+    byte[] code = code(text);
+    synchronized (this) {
+      ahead.put(text, code);
+    }
+  }
+
+  private byte[] code(String text) {
+    return compiler.compile(FixedText.scalar() + text, device.architecture());
   }
 
   /** The kernels of a text, of one plan or of several, and the fixed ones. */
@@ -49,7 +67,12 @@ public final class KernelLibrary implements AutoCloseable {
     Module own =
         text.isEmpty()
             ? fixed
-            : modules.computeIfAbsent(text, t -> new Module(FixedText.scalar() + t));
+            : modules.computeIfAbsent(
+                text,
+                t -> {
+                  byte[] code = ahead.remove(t);
+                  return new Module(code == null ? code(t) : code);
+                });
     return new Kernels(fixed::function, own::function);
   }
 

@@ -12,7 +12,8 @@ TERN_FUNCTION void fetch(float4 (&held)[ROWS / 64], const float* x, i64 ld, int 
     const int q = threadIdx.x + e * 256;
     const int row = BY_K ? q / 4 : q % (ROWS / 4) * 4;
     const int p = from + (BY_K ? q % 4 * 4 : q / (ROWS / 4));
-    const float* at = BY_K ? x + row * ld + p : x + p * ld + row;
+    // 32 bits do, as no tensor has more elements, and registers are short.
+    const float* at = x + (BY_K ? (u32)row * (u32)ld + p : (u32)p * (u32)ld + row);
     if (WIDE && row + (BY_K ? 0 : 3) < rows && p + (BY_K ? 3 : 0) < to) {
       held[e] = *(const float4*)at;
     } else {
