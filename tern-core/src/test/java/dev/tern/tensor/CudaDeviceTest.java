@@ -103,6 +103,21 @@ final class CudaDeviceTest {
   }
 
   @Test
+  void theCodeOfAClosedComputationLeavesTheDevice() {
+    Variable w = variable("w", 1, 2);
+    Computation.of(device, List.of(w.tensor().exp()), Map.of()).close();
+    final String idle = SimulatedCuda.live();
+    try (Computation first = Computation.of(device, List.of(w.tensor().mul(7)), Map.of())) {
+      try (Computation same = Computation.of(device, List.of(w.tensor().mul(7)), Map.of())) {
+        same.run();
+      }
+      first.run();
+      assertThat(first.output(0).toArray(JAVA_FLOAT)).containsExactly(7, 14);
+    }
+    assertThat(SimulatedCuda.live()).isEqualTo(idle);
+  }
+
+  @Test
   void anIndexOutsideIsAnErrorThatNamesItsPlaceAndValue() {
     Variable index = Variable.of(device, "index", Shape.of(3), DType.I32);
     Variable table = variable("table", 1, 2, 3, 4);

@@ -3,6 +3,7 @@ package dev.tern.internal.runtime;
 import dev.tern.internal.cuda.driver.CudaDevice;
 import dev.tern.internal.cuda.driver.CudaException;
 import dev.tern.internal.cuda.run.CudaExecution;
+import dev.tern.internal.cuda.run.KernelLibrary;
 import dev.tern.internal.cuda.text.PlanText;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
@@ -131,9 +132,11 @@ final class AcceleratedExecution implements PlanExecution, AutoCloseable {
       addresses[i] = copies.get(plan.leaves()[i]).address;
     }
     PlanText text = PlanText.of(plan);
+    KernelLibrary.Kernels kernels = accelerator.library().kernels(text.text());
+    releases.push(() -> accelerator.library().release(text.text()));
     return new CudaExecution(
         device,
-        accelerator.library().kernels(text.text()),
+        kernels,
         plan,
         text,
         new CudaExecution.Addresses(addresses, memory, memory + aligned(plan.arenaBytes())),

@@ -20,6 +20,10 @@ public final class KernelLibrary implements AutoCloseable {
   /** A module and the functions of it that were asked for. */
   private final class Module {
     private final long handle;
+
+    /** How often its kernels were asked for and not given back. */
+    private int users;
+
     private final Map<String, Long> functions = new HashMap<>();
 
     Module(byte[] code) {
@@ -62,7 +66,10 @@ public final class KernelLibrary implements AutoCloseable {
     return compiler.compile(FixedText.scalar() + text, device.architecture());
   }
 
-  /** The kernels of a text, of one plan or of several, and the fixed ones. */
+  /**
+   * The kernels of a text, of one plan or of several, and the fixed ones. They are on the device
+   * until {@link #release}.
+   */
   public synchronized Kernels kernels(String text) {
     Module own =
         text.isEmpty()
@@ -73,7 +80,21 @@ public final class KernelLibrary implements AutoCloseable {
                   byte[] code = ahead.remove(t);
                   return new Module(code == null ? code(t) : code);
                 });
+    own.users++;
     return new Kernels(fixed::function, own::function);
+  }
+
+  /**
+   * Gives back the kernels of a text. The last one to do so takes its code off the device; no
+   * kernel of it may be at work.
+   */
+  public synchronized void release(String text) {
+    Module own = modules.get(text);
+    if (own != null && --own.users == 0) {
+      modules.remove(text);
+      device.use();
+      device.driver().modules().unload(own.handle);
+    }
   }
 
   /** Takes the code off the device; no kernel of it may be at work. */
