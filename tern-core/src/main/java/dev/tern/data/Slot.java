@@ -16,6 +16,9 @@ import java.util.Optional;
  * @param unsigned whether ids are numbers from 0 to 2<sup>64</sup> - 1; else from -2<sup>63</sup>
  * @param sequence the sequence that the slot is part of, for models that read sequences; others
  *     pool its ids as they pool any slot
+ * @param number whether the ids of a row, each with a weight, stand for one number: the vector of
+ *     the slot is the sum of their rows times their weights, whatever combines other slots, and a
+ *     factorization machine does not pair them with each other
  */
 public record Slot(
     String name,
@@ -23,7 +26,8 @@ public record Slot(
     String table,
     boolean weighted,
     boolean unsigned,
-    Optional<Sequence> sequence) {
+    Optional<Sequence> sequence,
+    boolean number) {
   public Slot {
     Objects.requireNonNull(name, "name");
     Objects.requireNonNull(table, "table");
@@ -31,6 +35,22 @@ public record Slot(
       throw new IllegalArgumentException(
           "slot " + name + ": got hotness " + hotness + ", expected 0 (varies) or more");
     }
+    if (number && (!weighted || sequence.isPresent())) {
+      throw new IllegalArgumentException(
+          "slot %s: got a number with ids %s, expected ids with weights that are no sequence"
+              .formatted(name, weighted ? "in a sequence" : "without weights"));
+    }
+  }
+
+  /** A slot that is no number. */
+  public Slot(
+      String name,
+      int hotness,
+      String table,
+      boolean weighted,
+      boolean unsigned,
+      Optional<Sequence> sequence) {
+    this(name, hotness, table, weighted, unsigned, sequence, false);
   }
 
   /** A slot that is no part of a sequence. */
@@ -55,17 +75,17 @@ public record Slot(
 
   /** This slot with the table of another one. */
   public Slot withTable(String other) {
-    return new Slot(name, hotness, other, weighted, unsigned, sequence);
+    return new Slot(name, hotness, other, weighted, unsigned, sequence, number);
   }
 
   /** This slot with {@code ids} in each row, 0 where their number varies. */
   public Slot withHotness(int ids) {
-    return new Slot(name, ids, table, weighted, unsigned, sequence);
+    return new Slot(name, ids, table, weighted, unsigned, sequence, number);
   }
 
   /** This slot with ids that are unsigned, or signed. */
   public Slot withUnsigned(boolean ids) {
-    return new Slot(name, hotness, table, weighted, ids, sequence);
+    return new Slot(name, hotness, table, weighted, ids, sequence, number);
   }
 
   /** This slot as a part of a sequence. */
@@ -75,7 +95,7 @@ public record Slot(
 
   /** This slot as a part of a sequence, or of none. */
   Slot withSequence(Optional<Sequence> of) {
-    return new Slot(name, hotness, table, weighted, unsigned, of);
+    return new Slot(name, hotness, table, weighted, unsigned, of, number);
   }
 
   /** {@code id} in decimal. */
@@ -98,6 +118,13 @@ public record Slot(
     return new Slot(name, 0, name, true);
   }
 
+  /**
+   * A slot whose ids, with their weights, stand for a number: one each row, or any number for 0.
+   */
+  public static Slot ofNumber(String name, int hotness) {
+    return new Slot(name, hotness, name, true, false, Optional.empty(), true);
+  }
+
   /** A slot whose rows hold exactly one id. */
   public static Slot oneHot(String name) {
     return new Slot(name, 1);
@@ -110,11 +137,12 @@ public record Slot(
         && hotness == slot.hotness
         && table.equals(slot.table)
         && weighted == slot.weighted
+        && number == slot.number
         && sequence.equals(slot.sequence);
   }
 
   @Override
   public int hashCode() {
-    return Objects.hash(name, hotness, table, weighted, sequence);
+    return Objects.hash(name, hotness, table, weighted, number, sequence);
   }
 }

@@ -1,10 +1,12 @@
 package dev.tern.model;
 
 import dev.tern.data.Schema;
+import dev.tern.data.Slot;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
+import java.util.List;
 
 /**
  * A factorization machine and a deep network over the same vectors (Guo et al., "DeepFM", IJCAI
@@ -15,6 +17,7 @@ final class DeepFm extends LinearModel {
   private final Mlp deep;
   private final Linear out;
   private final boolean within;
+  private final List<Slot> slots;
 
   DeepFm(ModelConfig config, Schema schema, Parameters parameters) {
     super(config.embedding(), schema, parameters, "linear");
@@ -22,6 +25,7 @@ final class DeepFm extends LinearModel {
     deep = new Mlp(parameters, "deep", flat, config.hidden(), config.style());
     out = new Linear(parameters, "out", deep.outputs(), 1);
     within = config.pairsWithin(schema);
+    slots = schema.slots();
   }
 
   @Override
@@ -32,6 +36,6 @@ final class DeepFm extends LinearModel {
   @Override
   public Tensor logits(Features x) {
     Tensor hidden = deep.apply(x.flat(x.embedded(1)), x.pass());
-    return FmModel.pairs(x, super.logits(x)).add(out.apply(hidden).reshape(-1));
+    return FmModel.pairs(x, slots, super.logits(x)).add(out.apply(hidden).reshape(-1));
   }
 }

@@ -1,8 +1,10 @@
 package dev.tern.model;
 
 import dev.tern.data.Schema;
+import dev.tern.data.Slot;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
+import java.util.List;
 
 /**
  * Factorization machine (Rendle, "Factorization Machines", ICDM 2010): the linear part plus the dot
@@ -15,10 +17,12 @@ import dev.tern.tensor.Tensor;
  */
 final class FmModel extends LinearModel {
   private final boolean within;
+  private final List<Slot> slots;
 
   FmModel(ModelConfig config, Schema schema, Parameters parameters) {
     super(config.embedding(), schema, parameters, "linear");
     within = config.pairsWithin(schema);
+    slots = schema.slots();
   }
 
   @Override
@@ -28,12 +32,28 @@ final class FmModel extends LinearModel {
 
   @Override
   public Tensor logits(Features x) {
-    return pairs(x, super.logits(x));
+    return pairs(x, slots, super.logits(x));
   }
 
   /** Adds the dot products of pairs to {@code logits}. */
-  static Tensor pairs(Features x, Tensor logits) {
+  static Tensor pairs(Features x, List<Slot> slots, Tensor logits) {
     Tensor sum = logits.add(x.embedded(1).pairSums());
-    return x.within().map(slots -> sum.add(slots.sum(1))).orElse(sum);
+    return x.within().map(pairs -> addWithin(pairs, slots, sum)).orElse(sum);
+  }
+
+  /** Adds the pairs within slots; of a number's slot, whose ids are one feature, there are none. */
+  private static Tensor addWithin(Tensor pairs, List<Slot> slots, Tensor logits) {
+    if (slots.stream().noneMatch(Slot::number)) {
+      return logits.add(pairs.sum(1));
+    }
+    Tensor sum = logits;
+    int from = 0;
+    for (int s = 0; s <= slots.size(); s++) {
+      if (s == slots.size() || slots.get(s).number()) {
+        sum = s > from ? sum.add(pairs.slice(1, from, s).sum(1)) : sum;
+        from = s + 1;
+      }
+    }
+    return sum;
   }
 }

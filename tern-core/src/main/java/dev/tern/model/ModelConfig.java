@@ -235,7 +235,7 @@ public record ModelConfig(
   /** Whether a model of rows of {@code schema} pairs features within slots. */
   boolean pairsWithin(Schema schema) {
     return pairs() == Pairs.FEATURES
-        && schema.slots().stream().anyMatch(slot -> slot.hotness() != 1);
+        && schema.slots().stream().anyMatch(slot -> slot.hotness() != 1 && !slot.number());
   }
 
   private static void require(boolean holds, String name, Number got, String expected) {

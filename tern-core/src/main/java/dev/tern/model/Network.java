@@ -149,19 +149,28 @@ public final class Network implements AutoCloseable {
   private static List<Combiner> combiners(Model model, Schema schema, TableOptions options) {
     for (String name : options.combinersOf().keySet()) {
       int slot = schema.slotNames().indexOf(name);
-      boolean read = slot >= 0 && schema.slots().get(slot).sequence().isPresent();
-      if (slot < 0 || read && model.readsSequences()) {
+      boolean read =
+          slot >= 0 && schema.slots().get(slot).sequence().isPresent() && model.readsSequences();
+      boolean number = slot >= 0 && schema.slots().get(slot).number();
+      if (slot < 0 || read || number) {
         throw new IllegalArgumentException(
             "network: got a combiner for slot %s, %s; leave it out"
                 .formatted(
                     name,
                     slot < 0
                         ? "expected one of " + schema.slotNames()
-                        : "whose ids " + model.getClass().getSimpleName() + " reads one by one"));
+                        : number
+                            ? "whose ids are those of one number"
+                            : "whose ids "
+                                + model.getClass().getSimpleName()
+                                + " reads one by one"));
       }
     }
-    return schema.slotNames().stream()
-        .map(name -> options.combinersOf().getOrDefault(name, options.combiner()))
+    return schema.slots().stream()
+        .map(slot ->
+            slot.number()
+                ? Combiner.SUM
+                : options.combinersOf().getOrDefault(slot.name(), options.combiner()))
         .toList();
   }
 

@@ -23,11 +23,14 @@ record TowerColumns(List<Integer> slots, List<Integer> numbers) {
    *     or all columns, or if the first one is no slot
    */
   static TowerColumns ofItems(Schema schema, List<String> named) {
-    Set<String> left = new HashSet<>(named);
-    TowerColumns columns = of(schema, left::remove);
+    Set<String> distinct = new HashSet<>(named);
+    TowerColumns columns = of(schema, distinct::contains);
     int all = schema.slotCount() + schema.denseDim();
     int taken = columns.slots().size() + columns.numbers().size();
-    if (named.isEmpty() || !left.isEmpty() || taken < named.size() || taken == all) {
+    Set<String> known = new HashSet<>(schema.slotNames()); // A number may have a slot of its name.
+    known.addAll(schema.dense());
+    boolean each = distinct.size() == named.size() && known.containsAll(distinct);
+    if (named.isEmpty() || !each || taken == all) {
       throw new IllegalArgumentException(
           "model: got %s as the columns of items, expected distinct ones of %s and %s, and others left for users; name the column of the item's id first, as in model.item_columns: [item, category]"
               .formatted(named, schema.slotNames(), schema.dense()));

@@ -171,7 +171,7 @@ final class ScoreInvariantsTest {
     for (int f = 0; f < numbers; f++) {
       to.setDense(f, rows.dense()[row * numbers + f]);
     }
-    for (int s = 0; s < encoded.slotCount(); s++) {
+    for (int s = 0; s < rows.schema().slotCount(); s++) {
       Slot slot = encoded.slots().get(s);
       int first = rows.offsets(s)[row];
       int count = rows.idCount(s, row);

@@ -26,12 +26,13 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 
 /**
  * A model of a type with sizes, columns, encodings and options drawn at random, all that the type
- * takes among them: numbers, slots of one value, of several and of weighted ones, sequences, and
- * slots that share tables.
+ * takes among them: numbers with and without vectors, slots of one value, of several and of
+ * weighted ones, sequences, and slots that share tables.
  *
  * @param schema of raw rows
  * @param train rows that it trains on
@@ -55,7 +56,8 @@ public record DrawnRun(
         type == ModelConfig.Type.GMF ? List.of() : names("number", random.nextInt(4));
     Schema schema = new Schema(labels(type, random), dense, slots);
     Batch train = rows(schema, sequences, random, TRAINED, KNOWN);
-    FeatureEncoder encoder = encoder(train, tables, random).withSequences(sequences);
+    List<NumberEncoding> numbers = numbers(dense.size(), random, vectors(type, seed));
+    FeatureEncoder encoder = encoder(train, numbers, tables, random).withSequences(sequences);
     ModelConfig model = model(type, random);
     if (type.takesWidths() && seed % 2 == 0) {
       model = widened(model, encoder.schema(), random);
@@ -139,11 +141,38 @@ public record DrawnRun(
     };
   }
 
-  private static FeatureEncoder encoder(Batch train, Map<String, String> tables, Random random) {
-    List<NumberEncoding> dense =
-        train.schema().dense().stream()
-            .map(_ -> random.nextBoolean() ? NumberEncoding.none() : NumberEncoding.standardize())
-            .toList();
+  /** Whether numbers may have vectors: in every other run, unless slots are a pair. */
+  private static Optional<Random> vectors(ModelConfig.Type type, long seed) {
+    boolean pair = type == ModelConfig.Type.NEUMF || type == ModelConfig.Type.GMF;
+    return pair || seed % 4 > 1 ? Optional.empty() : Optional.of(new Random(17 * seed));
+  }
+
+  private static List<NumberEncoding> numbers(int count, Random random, Optional<Random> vectors) {
+    List<NumberEncoding> encodings = new ArrayList<>();
+    for (int f = 0; f < count; f++) {
+      NumberEncoding number =
+          random.nextBoolean() ? NumberEncoding.none() : NumberEncoding.standardize();
+      encodings.add(vectors.map(own -> withVector(number, own)).orElse(number));
+    }
+    return encodings;
+  }
+
+  private static NumberEncoding withVector(NumberEncoding number, Random random) {
+    NumberEncoding slot =
+        switch (random.nextInt(3)) {
+          case 0 -> new NumberEncoding.Field(number);
+          case 1 -> new NumberEncoding.Pieces(1 + random.nextInt(5));
+          default -> new NumberEncoding.Quantiles(2 + random.nextInt(5));
+        };
+    return switch (random.nextInt(3)) {
+      case 0 -> number;
+      case 1 -> slot;
+      default -> new NumberEncoding.Beside(number, slot);
+    };
+  }
+
+  private static FeatureEncoder encoder(
+      Batch train, List<NumberEncoding> dense, Map<String, String> tables, Random random) {
     Map<String, IdEncoding> ofTables = new HashMap<>();
     List<IdEncoding> slots = new ArrayList<>();
     for (String slot : train.schema().slotNames()) {

@@ -39,12 +39,8 @@ final class EncoderFit {
   EncoderFit(Schema schema, List<NumberEncoding> dense, List<IdEncoding> slots, Learned earlier) {
     this.schema = schema;
     for (int f = 0; f < dense.size(); f++) {
-      NumberEncoding encoding = dense.get(f);
-      numbers.add(
-          earlier
-              .number(schema.dense().get(f), encoding)
-              .<NumberFit>map(NumberFit.Known::new)
-              .orElseGet(() -> NumberFit.of(encoding)));
+      String column = schema.dense().get(f);
+      numbers.add(NumberFit.of(dense.get(f), wanted -> earlier.number(column, wanted)));
     }
     ranges = NumberRange.of(schema.denseDim());
     values = SlotValues.of(schema, slots);
@@ -62,7 +58,9 @@ final class EncoderFit {
 
   /** What an earlier fit learned. */
   interface Learned {
-    /** The encoding of a dense column, if it was encoded as {@code encoding} says. */
+    /**
+     * The encoding of a dense column, if it was encoded as {@code encoding} says, or a part of it.
+     */
     Optional<NumberFeature> number(String column, NumberEncoding encoding);
 
     /** The vocabulary of a table; empty without one. */
@@ -85,7 +83,7 @@ final class EncoderFit {
 
   /** Whether any encoding learns from data. */
   boolean needsData() {
-    return numbers.stream().anyMatch(fit -> !(fit instanceof NumberFit.Known))
+    return numbers.stream().anyMatch(NumberFit::learns)
         || ids.stream().anyMatch(Optional::isPresent);
   }
 
@@ -112,7 +110,7 @@ final class EncoderFit {
           fit.add(x);
           ranges[f].add(x);
         } else if (!Float.isNaN(x)) {
-          throw FeatureEncoder.infinite(schema.dense().get(f), x, rows + row, "all read");
+          throw NumberColumns.infinite(schema.dense().get(f), x, rows + row, "all read");
         }
       }
     }

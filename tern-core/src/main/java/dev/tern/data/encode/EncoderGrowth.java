@@ -1,6 +1,5 @@
 package dev.tern.data.encode;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,14 +15,24 @@ record EncoderGrowth(FeatureEncoder earlier) implements EncoderFit.Learned {
     if (f < 0) {
       return Optional.empty();
     }
-    NumberEncoding before = earlier.dense().get(f);
-    if (before instanceof NumberEncoding.Scaled scaled
-        && earlier.numbers[f] instanceof NumberFeature.Scale scale) {
-      return fill(scaled, wanted)
+    return number(earlier.dense().get(f), earlier.numbers[f], wanted);
+  }
+
+  /** What {@code feature} and its parts know of a wanted encoding that is no {@code Beside}. */
+  private static Optional<NumberFeature> number(
+      NumberEncoding before, NumberFeature feature, NumberEncoding wanted) {
+    if (before instanceof NumberEncoding.Beside(NumberEncoding number, NumberEncoding slot)
+        && feature instanceof NumberFeature.Beside(NumberFeature.Scale scale, NumberFeature own)) {
+      return number(number, scale, wanted).or(() -> number(slot, own, wanted));
+    }
+    Optional<NumberEncoding.Scaled> scaled = before.scaled();
+    if (scaled.isPresent()) {
+      NumberFeature.Scale scale = feature.scaling().orElseThrow();
+      return fill(scaled.get(), wanted)
           .map(missing ->
               new NumberFeature.Scale(scale.log1p(), scale.mean(), scale.deviation(), missing));
     }
-    return before.equals(wanted) ? Optional.of(earlier.numbers[f]) : Optional.empty();
+    return before.equals(wanted) ? Optional.of(feature) : Optional.empty();
   }
 
   /** What stands for a missing number from now on, if numbers are scaled as before. */
@@ -56,12 +65,10 @@ record EncoderGrowth(FeatureEncoder earlier) implements EncoderFit.Learned {
     List<String> columns = now.rawSchema().dense();
     for (int f = 0; f < columns.size(); f++) {
       int before = earlier.rawSchema().dense().indexOf(columns.get(f));
-      if (before >= 0
-          && now.numbers[f] instanceof NumberFeature.Scale own
-          && earlier.numbers[before] instanceof NumberFeature.Scale then
-          && !(own.log1p() == then.log1p()
-              && own.mean() == then.mean()
-              && own.deviation() == then.deviation())) {
+      Optional<NumberFeature.Scale> then =
+          before < 0 ? Optional.empty() : earlier.numbers[before].number();
+      Optional<NumberFeature.Scale> own = now.numbers[f].number();
+      if (own.isPresent() && then.isPresent() && !own.get().isAs(then.get())) {
         return Optional.of(columns.get(f));
       }
     }
@@ -73,7 +80,7 @@ record EncoderGrowth(FeatureEncoder earlier) implements EncoderFit.Learned {
     int s = now.rawSchema().slotNames().indexOf(table);
     int before = earlier.rawSchema().slotNames().indexOf(table);
     if (s < 0 || before < 0) {
-      return keepsBuckets(now, table);
+      return keepsSlot(now, table);
     }
     IdEncoding then = earlier.slots().get(before);
     return switch (now.slots().get(s)) {
@@ -86,14 +93,15 @@ record EncoderGrowth(FeatureEncoder earlier) implements EncoderFit.Learned {
     };
   }
 
-  /** Whether a dense column has the same buckets in both. */
-  private boolean keepsBuckets(FeatureEncoder now, String column) {
+  /** Whether the slot of a dense column has ids of one meaning in both. */
+  private boolean keepsSlot(FeatureEncoder now, String column) {
     int f = now.rawSchema().dense().indexOf(column);
     int before = earlier.rawSchema().dense().indexOf(column);
-    return f >= 0
-        && before >= 0
-        && now.numbers[f] instanceof NumberFeature.Buckets own
-        && earlier.numbers[before] instanceof NumberFeature.Buckets then
-        && Arrays.equals(own.boundaries(), then.boundaries());
+    if (f < 0 || before < 0) {
+      return false;
+    }
+    Optional<NumberFeature> own = now.numbers[f].slot();
+    Optional<NumberFeature> then = earlier.numbers[before].slot();
+    return own.isPresent() && then.isPresent() && own.get().hasIdsOf(then.get());
   }
 }

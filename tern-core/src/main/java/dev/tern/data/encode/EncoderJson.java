@@ -45,7 +45,8 @@ final class EncoderJson {
     List<Json> labels = raw.labels().stream().<Json>map(Json.Str::new).toList();
     List<Json> dense = new ArrayList<>();
     for (int f = 0; f < raw.denseDim(); f++) {
-      dense.add(number(raw.dense().get(f), encoder.dense().get(f), numbers[f]));
+      Json.Obj column = Json.object().put("name", raw.dense().get(f));
+      dense.add(NumberJson.write(encoder.dense().get(f), numbers[f], column));
     }
     List<Json> slots = new ArrayList<>();
     for (int s = 0; s < raw.slotCount(); s++) {
@@ -95,29 +96,6 @@ final class EncoderJson {
                     Optional.empty()))
             .toList();
     return Optional.of(new TrainingFacts(training.integer("rows"), columns));
-  }
-
-  private static Json number(String name, NumberEncoding encoding, NumberFeature feature) {
-    Json.Obj out = Json.object().put("name", name);
-    switch (encoding) {
-      case NumberEncoding.Auto _ -> throw new AssertionError("an encoder holds what was chosen");
-      case NumberEncoding.Scaled(boolean log1p, boolean standardize, float fill) ->
-          out.put("encoding", "scaled")
-              .put("log1p", log1p)
-              .put("standardize", standardize)
-              .put("fill", fill);
-      case NumberEncoding.Quantiles(int count) ->
-          out.put("encoding", "quantiles").put("count", count);
-      case NumberEncoding.Boundaries _ -> out.put("encoding", "boundaries");
-    }
-    return switch (feature) {
-      case NumberFeature.Scale scale ->
-          out.put("mean", scale.mean()).put("deviation", scale.deviation());
-      case NumberFeature.Buckets buckets ->
-          out.put(
-              "boundaries",
-              new Json.Arr(buckets.values().stream().<Json>map(Json.Real::new).toList()));
-    };
   }
 
   private static Json slot(Slot slot, IdEncoding encoding, Vocabulary vocabulary) {
@@ -201,9 +179,9 @@ final class EncoderJson {
     List<NumberFeature> numbers = new ArrayList<>();
     for (Json item : json.array("dense")) {
       Json.Obj column = item.asObject("column");
-      NumberFeature feature = numberFeature(column);
-      numbers.add(feature);
-      if (dense.putIfAbsent(column.text("name"), numberEncoding(column, feature)) != null) {
+      NumberJson.Column known = NumberJson.read(column, column.text("name"));
+      numbers.add(known.feature());
+      if (dense.putIfAbsent(column.text("name"), known.encoding()) != null) {
         throw new DataException("got dense column %s twice".formatted(column.text("name")));
       }
     }
@@ -240,38 +218,6 @@ final class EncoderJson {
             ofTables,
             training(json, schema));
     return ReadingJson.read(json).map(encoder::withReading).orElse(encoder);
-  }
-
-  private static NumberFeature numberFeature(Json.Obj column) {
-    if (column.has("boundaries")) {
-      List<Float> values =
-          column.array("boundaries").stream()
-              .map(value -> (float) value.asNumber("boundaries"))
-              .toList();
-      return NumberFeature.Buckets.of(new NumberEncoding.Boundaries(values).values());
-    }
-    double deviation = column.number("deviation");
-    if (!(deviation > 0)) {
-      throw new DataException("got deviation %s, expected above 0".formatted(deviation));
-    }
-    return new NumberFeature.Scale(
-        column.flag("log1p"), column.number("mean"), deviation, (float) column.number("fill"));
-  }
-
-  private static NumberEncoding numberEncoding(Json.Obj column, NumberFeature feature) {
-    String encoding = column.text("encoding");
-    return switch (feature) {
-      case NumberFeature.Scale scale when encoding.equals("scaled") ->
-          new NumberEncoding.Scaled(scale.log1p(), column.flag("standardize"), scale.fill());
-      case NumberFeature.Buckets _ when encoding.equals("quantiles") ->
-          new NumberEncoding.Quantiles(Math.toIntExact(column.integer("count")));
-      case NumberFeature.Buckets buckets when encoding.equals("boundaries") ->
-          new NumberEncoding.Boundaries(buckets.values());
-      default ->
-          throw new DataException(
-              "dense column %s: got encoding \"%s\", expected scaled, quantiles or boundaries"
-                  .formatted(column.text("name"), encoding));
-    };
   }
 
   private static IdEncoding idEncoding(Json.Obj column) {

@@ -21,13 +21,13 @@ import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Turns raw columns into features: scales numbers or puts them into buckets, and turns values of
- * slots into ids. It is fitted once on the training data, kept in the checkpoint, and applied to
- * all rows that are trained on, evaluated or scored.
+ * Turns raw columns into features: scales numbers or gives them vectors, and turns values of slots
+ * into ids. It is fitted once on the training data, kept in the checkpoint, and applied to all rows
+ * that are trained on, evaluated or scored.
  *
  * <p>The encoded schema has the labels of the raw schema, the dense columns that stay numbers, the
- * slots of the raw schema, and then a slot for each dense column that is put into buckets, under
- * the name of the column.
+ * slots of the raw schema, and then a slot for each dense column that has a vector, under the name
+ * of the column.
  *
  * <p>Immutable and thread-safe.
  */
@@ -37,6 +37,7 @@ public final class FeatureEncoder {
   private final List<NumberEncoding> dense;
   private final List<IdEncoding> slots;
   final NumberFeature[] numbers;
+  private final NumberColumns columns;
   final Vocabulary[] vocabularies;
   private final Optional<TrainingFacts> training;
   private final Optional<Reading> reading;
@@ -63,6 +64,7 @@ public final class FeatureEncoder {
     this.dense = List.copyOf(dense);
     this.slots = List.copyOf(slots);
     this.numbers = numbers.toArray(NumberFeature[]::new);
+    columns = NumberColumns.of(rawSchema.dense(), this.numbers, slots.size());
     this.vocabularies = vocabularies.toArray(Vocabulary[]::new);
     schema = encodedSchema(rawSchema, numbers);
     requireSameEncodings();
@@ -81,6 +83,7 @@ public final class FeatureEncoder {
     dense = other.dense;
     slots = other.slots;
     numbers = other.numbers;
+    columns = other.columns;
     vocabularies = other.vocabularies;
     fitting = rawSchema;
     sequences = List.copyOf(rawSchema.sequences().values());
@@ -186,12 +189,21 @@ public final class FeatureEncoder {
   private static List<NumberEncoding> chosen(
       List<NumberEncoding> dense, List<NumberFeature> numbers) {
     return IntStream.range(0, dense.size())
-        .mapToObj(f ->
-            dense.get(f) instanceof NumberEncoding.Auto(float fill)
-                    && numbers.get(f) instanceof NumberFeature.Scale scale
-                ? new NumberEncoding.Scaled(scale.log1p(), true, fill)
-                : dense.get(f))
+        .mapToObj(f -> chosen(dense.get(f), numbers.get(f)))
         .toList();
+  }
+
+  private static NumberEncoding chosen(NumberEncoding encoding, NumberFeature feature) {
+    return switch (encoding) {
+      case NumberEncoding.Auto(float fill) ->
+          new NumberEncoding.Scaled(feature.scaling().orElseThrow().log1p(), true, fill);
+      case NumberEncoding.Field(NumberEncoding number) ->
+          new NumberEncoding.Field(chosen(number, feature));
+      case NumberEncoding.Beside(NumberEncoding number, NumberEncoding slot) ->
+          new NumberEncoding.Beside(
+              chosen(number, feature), chosen(slot, feature.slot().orElseThrow()));
+      default -> encoding;
+    };
   }
 
   /** Checks that slots of one table turn equal values into equal ids. */
@@ -220,10 +232,8 @@ public final class FeatureEncoder {
     List<Slot> slots = new ArrayList<>(raw.slots());
     for (int f = 0; f < numbers.size(); f++) {
       String name = raw.dense().get(f);
-      switch (numbers.get(f)) {
-        case NumberFeature.Scale _ -> dense.add(name);
-        case NumberFeature.Buckets _ -> slots.add(Slot.oneHot(name));
-      }
+      numbers.get(f).number().ifPresent(_ -> dense.add(name));
+      numbers.get(f).slot().ifPresent(feature -> slots.add(feature.named(name)));
     }
     return new Schema(raw.labels(), dense, slots, raw.weight());
   }
@@ -292,8 +302,7 @@ public final class FeatureEncoder {
    */
   public OptionalLong idBound(int slot) {
     if (slot >= slots.size()) {
-      int f = rawSchema.dense().indexOf(schema.slots().get(slot).name());
-      return OptionalLong.of(((NumberFeature.Buckets) numbers[f]).boundaries().length + 2L);
+      return OptionalLong.of(columns.idBound(slot));
     }
     return switch (slots.get(slot)) {
       case IdEncoding.Verbatim _ -> OptionalLong.empty();
@@ -356,8 +365,9 @@ public final class FeatureEncoder {
    * @param raw rows of {@link #rawSchema()}; without labels, labels are NaN. Rows without weights
    *     have the weight 1, and weights that {@link #schema} lacks are left behind
    * @param encoded a batch of {@link #schema()}
-   * @throws DataException if a dense number is infinite, or the slots of a sequence have different
-   *     numbers of ids in a row
+   * @throws DataException if a dense number is infinite, or too far from those of training for
+   *     {@link NumberEncoding.Field}, or the slots of a sequence have different numbers of ids in a
+   *     row
    */
   public void apply(Batch raw, Batch encoded) {
     apply(raw, 0, raw.size(), encoded);
@@ -381,14 +391,7 @@ public final class FeatureEncoder {
     if (schema.weighted() && raw.schema().weighted()) {
       System.arraycopy(raw.rowWeights(), first, encoded.rowWeights(), 0, rows);
     }
-    int column = 0;
-    int slot = slots.size();
-    for (int f = 0; f < numbers.length; f++) {
-      switch (numbers[f]) {
-        case NumberFeature.Scale scale -> scale(raw, first, f, scale, encoded, column++);
-        case NumberFeature.Buckets buckets -> bucketize(raw, first, f, buckets, encoded, slot++);
-      }
-    }
+    columns.apply(raw, first, encoded);
     for (int s = 0; s < slots.size(); s++) {
       encodeSlot(raw, first, s, encoded);
     }
@@ -461,46 +464,6 @@ public final class FeatureEncoder {
     }
   }
 
-  private void scale(
-      Batch raw, int first, int f, NumberFeature.Scale scale, Batch encoded, int column) {
-    float[] in = raw.dense();
-    float[] out = encoded.dense();
-    int inDim = rawSchema.denseDim();
-    int outDim = schema.denseDim();
-    for (int row = 0; row < encoded.size(); row++) {
-      float x = in[(first + row) * inDim + f];
-      out[row * outDim + column] = present(x, f, first + row) ? scale.apply(x) : scale.fill();
-    }
-  }
-
-  private void bucketize(
-      Batch raw, int first, int f, NumberFeature.Buckets buckets, Batch encoded, int slot) {
-    float[] in = raw.dense();
-    int inDim = rawSchema.denseDim();
-    int rows = encoded.size();
-    long[] ids = encoded.ensureIds(slot, rows);
-    int[] offsets = encoded.offsets(slot);
-    for (int row = 0; row < rows; row++) {
-      float x = in[(first + row) * inDim + f];
-      ids[row] = present(x, f, first + row) ? buckets.bucket(x) : 0;
-      offsets[row + 1] = row + 1;
-    }
-  }
-
-  private boolean present(float x, int column, int row) {
-    if (Float.isInfinite(x)) {
-      throw infinite(rawSchema.dense().get(column), x, row, "this batch");
-    }
-    return !Float.isNaN(x);
-  }
-
-  static DataException infinite(String column, float x, long row, String rows) {
-    return new DataException(
-        "dense column %s: got %s in row %d of %s, expected a finite number; leave it empty where"
-                .formatted(column, x, row + 1, rows)
-            + " it is missing");
-  }
-
   private void encodeSlot(Batch raw, int first, int slot, Batch encoded) {
     switch (slots.get(slot)) {
       case IdEncoding.Verbatim _ -> SlotCopy.ids(raw, first, slot, false, encoded);
@@ -571,9 +534,9 @@ public final class FeatureEncoder {
   private String unscaled() {
     NumberFeature[] without = numbers.clone();
     for (int f = 0; f < without.length; f++) {
-      if (without[f] instanceof NumberFeature.Scale scale) {
-        without[f] = new NumberFeature.Scale(scale.log1p(), 0, 1, scale.fill());
-      }
+      without[f] =
+          without[f].withScaling(
+              scale -> new NumberFeature.Scale(scale.log1p(), 0, 1, scale.fill()));
     }
     FeatureEncoder pooled = withSequences(Map.of()).withWeight(Optional.empty());
     return EncoderJson.write(pooled, without, vocabularies, Optional.empty(), Optional.empty());

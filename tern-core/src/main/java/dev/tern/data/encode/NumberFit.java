@@ -2,6 +2,8 @@ package dev.tern.data.encode;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
 
 /** Learns the encoding of a dense column. */
 sealed interface NumberFit {
@@ -10,7 +12,22 @@ sealed interface NumberFit {
 
   NumberFeature finish();
 
-  static NumberFit of(NumberEncoding encoding) {
+  /**
+   * What learns {@code encoding}.
+   *
+   * @param earlier what an earlier fit learned of the column: what it knows is not learned again
+   */
+  static NumberFit of(
+      NumberEncoding encoding, Function<NumberEncoding, Optional<NumberFeature>> earlier) {
+    return switch (encoding) {
+      case NumberEncoding.Field(NumberEncoding number) -> new Weight(of(number, earlier));
+      case NumberEncoding.Beside(NumberEncoding number, NumberEncoding slot) ->
+          new Both(of(number, earlier), of(slot, earlier));
+      default -> earlier.apply(encoding).<NumberFit>map(Known::new).orElseGet(() -> of(encoding));
+    };
+  }
+
+  private static NumberFit of(NumberEncoding encoding) {
     return switch (encoding) {
       case NumberEncoding.Auto(float fill) -> new Skewed(fill);
       case NumberEncoding.Scaled scaled ->
@@ -18,13 +35,95 @@ sealed interface NumberFit {
       case NumberEncoding.Quantiles(int count) -> new Histogram(count);
       case NumberEncoding.Boundaries(List<Float> values) ->
           new Known(NumberFeature.Buckets.of(values));
+      case NumberEncoding.Pieces(int count) -> new Ends(count);
+      case NumberEncoding.PiecesBetween(List<Float> edges) ->
+          new Known(NumberFeature.Pieces.of(edges));
+      case NumberEncoding.Field _, NumberEncoding.Beside _ -> throw new AssertionError(encoding);
     };
+  }
+
+  /** Whether the data have something to teach. */
+  default boolean learns() {
+    return true;
   }
 
   /** Nothing to learn. */
   record Known(NumberFeature finish) implements NumberFit {
     @Override
     public void add(float x) {}
+
+    @Override
+    public boolean learns() {
+      return false;
+    }
+  }
+
+  /** Learns how the weight of a {@link NumberFeature.Field} is scaled. */
+  record Weight(NumberFit number) implements NumberFit {
+    @Override
+    public void add(float x) {
+      number.add(x);
+    }
+
+    @Override
+    public boolean learns() {
+      return number.learns();
+    }
+
+    @Override
+    public NumberFeature finish() {
+      return new NumberFeature.Field((NumberFeature.Scale) number.finish());
+    }
+  }
+
+  /** Learns a number and a slot. */
+  record Both(NumberFit number, NumberFit slot) implements NumberFit {
+    @Override
+    public void add(float x) {
+      number.add(x);
+      slot.add(x);
+    }
+
+    @Override
+    public boolean learns() {
+      return number.learns() || slot.learns();
+    }
+
+    @Override
+    public NumberFeature finish() {
+      return new NumberFeature.Beside((NumberFeature.Scale) number.finish(), slot.finish());
+    }
+  }
+
+  /** Learns pieces of about equally many rows, from the least number to the greatest. */
+  final class Ends implements NumberFit {
+    private final Histogram histogram;
+    private float least = Float.POSITIVE_INFINITY;
+    private float most = Float.NEGATIVE_INFINITY;
+
+    Ends(int pieces) {
+      histogram = new Histogram(pieces);
+    }
+
+    @Override
+    public void add(float x) {
+      histogram.add(x);
+      least = Math.min(least, x);
+      most = Math.max(most, x);
+    }
+
+    @Override
+    public NumberFeature finish() {
+      List<Float> edges = new ArrayList<>();
+      if (least <= most) {
+        edges.add(least);
+        histogram.boundaries().stream().filter(x -> x > least && x < most).forEach(edges::add);
+      }
+      if (least < most) {
+        edges.add(most);
+      }
+      return NumberFeature.Pieces.of(List.copyOf(edges));
+    }
   }
 
   private static NumberFeature scaled(NumberEncoding.Scaled scaled, double mean, double deviation) {
@@ -118,8 +217,7 @@ sealed interface NumberFit {
     }
 
     /** A boundary before each bin where the share of rows below reaches the next 1 / buckets. */
-    @Override
-    public NumberFeature finish() {
+    List<Float> boundaries() {
       List<Float> boundaries = new ArrayList<>();
       long below = 0;
       long reached = 0;
@@ -134,7 +232,12 @@ sealed interface NumberFit {
         }
         below += bins[bin];
       }
-      return NumberFeature.Buckets.of(List.copyOf(boundaries));
+      return List.copyOf(boundaries);
+    }
+
+    @Override
+    public NumberFeature finish() {
+      return NumberFeature.Buckets.of(boundaries());
     }
   }
 }

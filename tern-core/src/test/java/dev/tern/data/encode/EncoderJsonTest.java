@@ -53,7 +53,7 @@ final class EncoderJsonTest {
       value = {
         "\"tern-encoder\"|\"other\"|expected \"tern-encoder\" version 1",
         "\"version\":1|\"version\":2|expected \"tern-encoder\" version 1",
-        "\"encoding\":\"scaled\"|\"encoding\":\"scale\"|expected scaled, quantiles or boundaries",
+        "\"encoding\":\"scaled\"|\"encoding\":\"scale\"|expected scaled, quantiles, boundaries",
         "\"encoding\":\"hash\"|\"encoding\":\"h\"|expected id, vocabulary or hash",
         "\"values\":|\"valves\":|\"values\": got none",
         "\"name\":\"b\"|\"name\":\"a\"|got dense column a twice",
