@@ -112,7 +112,7 @@ final class Rival implements Scoring.Taker {
           case TEXT -> "texts";
           case SIGNED -> "integers";
           case UNSIGNED -> "unsigned integers";
-          case TIME -> "times";
+          case TIME, INSTANT -> "times";
         };
     return column.separator().isEmpty()
         ? values

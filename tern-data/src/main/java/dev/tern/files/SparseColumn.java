@@ -1,5 +1,6 @@
 package dev.tern.files;
 
+import dev.tern.data.encode.TimePart;
 import java.util.Objects;
 
 /**
@@ -32,7 +33,11 @@ public record SparseColumn(String name, Values values, String separator) {
      * A time or number, as a 64-bit integer that compares with others of the column as it does: of
      * a time its microseconds since 1970. The first value settles which of the two a column holds.
      */
-    TIME
+    TIME,
+    /**
+     * The microseconds since 1970 of a time, which each row must have: a row without one is bad.
+     */
+    INSTANT
   }
 
   public SparseColumn {
@@ -62,6 +67,14 @@ public record SparseColumn(String name, Values values, String separator) {
    */
   public static SparseColumn time(String source) {
     return new SparseColumn(source + ORDER, Values.TIME, "");
+  }
+
+  /**
+   * The time of each row, from the column {@code source}, in microseconds since 1970; the slot is
+   * called {@code source@microseconds}.
+   */
+  public static SparseColumn instant(String source) {
+    return new SparseColumn(source + "@" + TimePart.MICROSECONDS, Values.INSTANT, "");
   }
 
   /** The column that holds the times of one that {@link #time} made. */

@@ -23,6 +23,8 @@ public enum TimePart {
    * minutes apart.
    */
   SECONDS,
+  /** Microseconds since 1970-01-01, as an id; as a dense number no more exact than seconds. */
+  MICROSECONDS,
   /** 0 to 9999. */
   YEAR,
   /** 1 to 12. */
@@ -74,6 +76,7 @@ public enum TimePart {
     return switch (this) {
       case DAYS -> day;
       case SECONDS -> Math.floorDiv(micros, TimeParser.SECOND);
+      case MICROSECONDS -> micros;
       case YEAR -> year(day);
       case MONTH -> monthAndDay(day) / 32;
       case DAY -> monthAndDay(day) % 32;

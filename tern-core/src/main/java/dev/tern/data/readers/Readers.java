@@ -104,6 +104,18 @@ public final class Readers {
     return AllColumns.of(source, schema);
   }
 
+  /**
+   * The rows of {@code source} from one time to before another, without the slot of their times. A
+   * skip reads them.
+   *
+   * @param slot whose one id in each row is its time; a row without one is a {@link DataException}
+   *     when it is read
+   * @throws IllegalArgumentException if no slot has that name
+   */
+  public static DataReader between(DataReader source, String slot, long from, long end) {
+    return TimeSpanReader.of(source, slot, from, end);
+  }
+
   /** The rows of {@code source} that {@code filter} keeps. A skip reads them. */
   public static DataReader filtered(DataReader source, RowFilter filter) {
     return new FilteredReader(source, filter);

@@ -80,7 +80,7 @@ final class ParquetIds {
    * at {@code end}.
    */
   private int nullId(ParquetSpan span, int row, long[] ids, int end) {
-    if (!nulls) {
+    if (!nulls || target.use() == ParquetValues.Use.INSTANT) {
       span.fault(row, feature.nullFault(span, row));
     }
     if (target.use() == ParquetValues.Use.TEXT && target.list() == column.isList()) {

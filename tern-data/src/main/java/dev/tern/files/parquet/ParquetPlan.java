@@ -207,6 +207,7 @@ record ParquetPlan(
             case TEXT -> ParquetValues.Use.TEXT;
             case SIGNED, UNSIGNED -> ParquetValues.Use.ID;
             case TIME -> ParquetValues.Use.TIME;
+            case INSTANT -> ParquetValues.Use.INSTANT;
           };
       Target target =
           new Target(

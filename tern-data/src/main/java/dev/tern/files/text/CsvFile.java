@@ -232,7 +232,8 @@ final class CsvFile implements RowSource {
       Optional<TimePart> part = header.has(name) ? Optional.empty() : TimePart.of(name);
       if (part.isPresent() && !partition.has(name)) {
         int field = header.find(List.of(TimePart.source(name)))[0];
-        timeColumns.add(new CsvTimes.Column(name, field, part, false, i, false));
+        timeColumns.add(
+            new CsvTimes.Column(name, field, part, false, i, SparseColumn.Values.SIGNED));
       }
     }
     for (int i = 0; i < columns.sparse().size(); i++) {
@@ -244,7 +245,7 @@ final class CsvFile implements RowSource {
         String source = order ? slot.timeSource() : TimePart.source(name);
         int field = header.find(List.of(source))[0];
         String shown = order ? source : name;
-        timeColumns.add(new CsvTimes.Column(shown, field, part, true, i, slot.text()));
+        timeColumns.add(new CsvTimes.Column(shown, field, part, true, i, slot.values()));
       }
     }
   }

@@ -6,6 +6,7 @@ import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.encode.TextHash;
 import dev.tern.data.encode.TimeParser;
 import dev.tern.data.encode.TimePart;
+import dev.tern.files.SparseColumn;
 import dev.tern.internal.files.NumberParser;
 import dev.tern.internal.files.TimeOrder;
 import java.util.Optional;
@@ -19,10 +20,20 @@ final class CsvTimes {
    * @param field that holds the times
    * @param part of them; empty for their order
    * @param slot whether it is slot {@code index}, else dense number {@code index}
-   * @param text whether ids are hashes of the text of the part
+   * @param values what ids are: hashes of the text of the part, or the part; where each row must
+   *     have one, {@link SparseColumn.Values#INSTANT}
    */
   record Column(
-      String name, int field, Optional<TimePart> part, boolean slot, int index, boolean text) {}
+      String name,
+      int field,
+      Optional<TimePart> part,
+      boolean slot,
+      int index,
+      SparseColumn.Values values) {
+    boolean text() {
+      return values == SparseColumn.Values.TEXT;
+    }
+  }
 
   private final CsvInput input;
   private final TimeOrder order;
@@ -37,12 +48,12 @@ final class CsvTimes {
 
   /** Puts the time in the column's field, or that it is missing, into the row. */
   void read(Batch batch, Column column, boolean missing) {
-    if (missing) {
+    int from = input.start(column.field());
+    int to = input.end(column.field());
+    if (missing && column.values() != SparseColumn.Values.INSTANT) {
       addMissing(batch, column);
       return;
     }
-    int from = input.start(column.field());
-    int to = input.end(column.field());
     if (column.part().isEmpty()) {
       long place = order.of(input.bytes(), from, to, numbers);
       if (place == TimeOrder.NONE) {

@@ -145,6 +145,9 @@ public final class HivePath {
   public long[] ids(SparseColumn column, Set<String> missing, TextDictionary dictionary) {
     String name = column.name();
     boolean none = isMissing(name, missing);
+    if (none && column.values() == SparseColumn.Values.INSTANT) {
+      throw fault(name, "a time such as 2026-01-31T08:30:00Z; name the folder so");
+    }
     if (none && !(column.text() && column.separator().isEmpty())) {
       return new long[0];
     }

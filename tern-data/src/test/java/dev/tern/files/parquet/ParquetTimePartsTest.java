@@ -133,4 +133,53 @@ final class ParquetTimePartsTest {
             .toArray();
     assertThat(places).isSorted().doesNotHaveDuplicates();
   }
+
+  private void assertInstant(String type, Object time) throws IOException {
+    Path file = write(type, time);
+    assertThat(rows(file, List.of(), SparseColumn.instant("t")))
+        .containsExactly("[] | [] | [%d]".formatted(1_000_000 * SECOND));
+    Path gap = write(type, time, null);
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> rows(gap, List.of(), SparseColumn.instant("t")))
+        .withMessageContaining("t.parquet")
+        .withMessageContaining("row 2")
+        .withMessageContaining("got null, expected a value");
+  }
+
+  @Test
+  void everyTypeOfTimeIsAnInstantWhichEachRowMustHave() throws IOException {
+    assertInstant("int64 t (TIMESTAMP(MILLIS,true))", 1_000 * SECOND);
+    assertInstant("int64 t (TIMESTAMP(MICROS,false))", 1_000_000 * SECOND);
+    assertInstant("int64 t (TIMESTAMP(NANOS,true))", 1_000_000_000 * SECOND);
+    assertInstant("int64 t", SECOND);
+    assertInstant("int64 t", 1_000 * SECOND);
+    assertInstant("double t", (double) SECOND);
+    assertInstant("binary t (STRING)", "2026-01-31T09:30:00+01:00");
+    assertInstant("int96 t", int96(LocalDate.of(2026, 1, 31).toEpochDay(), 30_600_000_000_000L));
+    assertInstant("int64 t (DECIMAL(12,0))", SECOND);
+    assertThat(
+            rows(
+                write("int32 t (DATE)", (int) LocalDate.of(2024, 2, 29).toEpochDay()),
+                List.of(),
+                SparseColumn.instant("t")))
+        .containsExactly("[] | [] | [1709164800000000]");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"soon", "2026-02-30", ""})
+  void textThatIsNoInstantIsAFaultOfItsRow(String text) throws IOException {
+    Path file = write("binary t (STRING)", "2026-01-31", text);
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> rows(file, List.of(), SparseColumn.instant("t")))
+        .withMessageContaining("t.parquet")
+        .withMessageContaining("row 2, column t@microseconds: got");
+  }
+
+  @Test
+  void aTimeOfTheDayIsNoInstant() throws IOException {
+    Path file = write("int32 t (TIME(MILLIS,true))", 30_600_000);
+    assertThatExceptionOfType(DataException.class)
+        .isThrownBy(() -> rows(file, List.of(), SparseColumn.instant("t")))
+        .withMessageContaining("expected days or times");
+  }
 }

@@ -169,4 +169,42 @@ final class CsvTimesTest {
         .isThrownBy(() -> order("y,t\n0,2026-01-31\n0,5\n"))
         .withMessageContaining("got \"5\", expected a time as in the rows before");
   }
+
+  private static Columns instants() {
+    return columns(List.of(), SparseColumn.instant("t"));
+  }
+
+  @Test
+  void instantsAreMicroseconds() throws IOException {
+    String rows =
+        """
+        y,t
+        0,1970-01-01T00:00:01.5Z
+        0,2026-01-31
+        0,1769817600
+        0,1769817600123
+        0,1969-12-31T23:59:59.999999
+        """;
+    assertThat(read(instants(), rows).stream().map(row -> row.ids().getFirst().getFirst()))
+        .containsExactly(
+            1_500_000L,
+            1_769_817_600_000_000L,
+            1_769_817_600_000_000L,
+            1_769_817_600_123_000L,
+            -1L);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "\"\"", "NA", "yesterday", "2026-02-30", "nan", "1e40"})
+  void aRowWithoutAnInstantIsAFaultThatNamesThePlace(String text) {
+    Columns marked =
+        new Columns(
+            List.of("y"), Set.of(), List.of(), List.of(SparseColumn.instant("t")), Set.of("NA"));
+    for (Columns columns : List.of(instants(), marked)) {
+      assertThatExceptionOfType(DataException.class)
+          .isThrownBy(() -> read(columns, "y,t\n1,2026-01-31\n0," + text + "\n"))
+          .withMessageContainingAll(
+              "t0.csv: line 3, byte", "column t@microseconds: got \"", "expected a time such as");
+    }
+  }
 }
