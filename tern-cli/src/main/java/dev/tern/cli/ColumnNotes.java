@@ -23,8 +23,7 @@ record ColumnNotes(FeatureEncoder encoder) {
 
   private List<String> scaled(Predicate<NumberEncoding.Scaled> wanted) {
     return IntStream.range(0, encoder.dense().size())
-        .filter(f ->
-            encoder.dense().get(f) instanceof NumberEncoding.Scaled scaled && wanted.test(scaled))
+        .filter(f -> encoder.dense().get(f).scaled().filter(wanted).isPresent())
         .mapToObj(encoder.rawSchema().dense()::get)
         .toList();
   }

@@ -75,6 +75,7 @@ final class DailyTraining {
     List<String> values = new ArrayList<>(overrides);
     values.add("data.train=[" + YamlText.quote(days.get(day).toString()) + "]");
     values.add("data.eval=[]");
+    values.add("data.eval_from=");
     values.add("train.early_stop=0"); // Without rows to evaluate on nothing ends a run early.
     return values;
   }

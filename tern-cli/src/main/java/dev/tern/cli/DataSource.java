@@ -7,6 +7,7 @@ import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.files.ColumnChoice;
 import dev.tern.cli.files.FileOptions;
 import dev.tern.cli.files.LongRows;
+import dev.tern.cli.files.RowTimes;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
@@ -39,6 +40,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
@@ -137,7 +139,58 @@ final class DataSource {
   DataReader train() {
     return isSynthetic()
         ? generator().open(0, config.synthetic().rows())
-        : labelled(open(config.train()));
+        : labelled(
+            config.times().evalFrom().isEmpty()
+                ? open(config.train())
+                : between(this, Long.MIN_VALUE, config.times().evalFrom().getAsLong()));
+  }
+
+  /** The training files' rows of {@code of} from one time to before another. */
+  private DataReader between(DataSource of, long from, long end) {
+    String column = config.times().column().orElseThrow();
+    requireTimes(config.train());
+    return Readers.between(
+        of.with(RowTimes.column(column)).open(config.train()), RowTimes.slot(column), from, end);
+  }
+
+  private void requireTimes(List<Path> paths) {
+    if (!takesMore(paths)) {
+      throw new ConfigException(
+          "data.time: got %s of files that say by themselves which columns are read, expected names of columns; give data.dense.columns and data.sparse.columns"
+              .formatted(config.times().column().orElseThrow()));
+    }
+  }
+
+  /** Says which times the rows have, if they have any; refuses rows without one. */
+  void times(Progress progress) {
+    Optional<String> column = config.times().column();
+    if (column.isEmpty()) {
+      return;
+    }
+    RowTimes times = new RowTimes(column.get(), config.times().evalFrom());
+    requireTimes(config.train());
+    for (List<Path> paths : List.of(config.train(), config.eval())) {
+      if (paths.isEmpty()) {
+        continue;
+      }
+      try (DataReader reader = timesAlone(filesOf(paths), RowTimes.column(column.get()))) {
+        progress.begin("read times", "rows", 0, reader.rowCount().orElse(0));
+        times.read(reader, paths == config.eval(), rows -> progress.update(rows, ""));
+      }
+    }
+    times.notes().forEach(progress::note);
+  }
+
+  private DataReader timesAlone(List<Path> files, Columns column) {
+    // What is left out here is counted when rows are read as a whole.
+    ReadPolicy alone =
+        config.mostBad().isPresent()
+            ? policy.withFaults(new SkippedRecords(config.mostBad().getAsInt()))
+            : policy;
+    TextDictionary none = TextDictionary.none();
+    return config.format().equals("csv")
+        ? CsvReader.open(files, FileOptions.csv(config), column, alone, none)
+        : ParquetReader.open(files, FileOptions.parquet(config), column, alone, none);
   }
 
   /** {@code read} with their weights as such, where they have some. */
@@ -184,9 +237,17 @@ final class DataSource {
           ? Optional.empty()
           : Optional.of(generator().open(synthetic.rows(), synthetic.evalRows()));
     }
-    return config.eval().isEmpty()
-        ? Optional.empty()
-        : Optional.of(labelled(grouped(config.group(), config.eval()).open(config.eval())));
+    if (!config.evaluates()) {
+      return Optional.empty();
+    }
+    List<Path> files = config.evalFiles();
+    DataSource grouped = grouped(config.group(), files);
+    OptionalLong from = config.times().evalFrom();
+    return Optional.of(
+        labelled(
+            from.isEmpty()
+                ? grouped.open(files)
+                : between(grouped, from.getAsLong(), Long.MAX_VALUE)));
   }
 
   /** The metrics of a perfect model on the rows of {@link #eval}; empty if unknown. */
@@ -420,21 +481,8 @@ final class DataSource {
   private NumberEncoding numberEncoding(String column) {
     return config
         .group(column)
-        .map(group -> encoding(group, column))
+        .map(group -> group.encoding(column))
         .orElseGet(NumberEncoding::auto);
-  }
-
-  private static NumberEncoding encoding(DataConfig.Dense group, String column) {
-    return switch (group.transform()) {
-      case "bucketize" -> NumberEncoding.quantiles(group.buckets());
-      case "auto" ->
-          group.findsLog1p()
-              ? new NumberEncoding.Auto(group.missing())
-              : new NumberEncoding.Scaled(group.log1p().contains(column), true, group.missing());
-      case String transform ->
-          new NumberEncoding.Scaled(
-              transform.startsWith("log1p"), transform.endsWith("standardize"), group.missing());
-    };
   }
 
   private IdEncoding idEncoding(Slot slot) {
@@ -579,6 +627,15 @@ final class DataSource {
       case "parquet" -> InputFiles.Kind.PARQUET;
       default -> InputFiles.Kind.RECORDS;
     };
+  }
+
+  /** The error for no rows to evaluate on. */
+  DataException withoutEvaluation() {
+    return config.times().evalFrom().isEmpty()
+        ? withoutRows(config.eval())
+        : new DataException(
+            "data.eval_from: got a time after all rows of the training files, expected some rows"
+                + " from it on; give an earlier one");
   }
 
   /** The error for evaluation files without rows. */

@@ -124,7 +124,7 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
     try {
       Optional<Seen> seen = eval.map(rows -> Seen.of(config, rows));
       if (seen.isPresent() && seen.get().rows == 0) {
-        throw DataSource.withoutRows(config.eval());
+        throw source.withoutEvaluation();
       }
       Optional<String> fault = seen.flatMap(this::oneSided);
       boolean decides = seen.isPresent() && seen.get().oneSided().equals(decisive);
@@ -148,7 +148,7 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
         "all %s rows of %s have the label%s %d, so no AUC can be computed%s; %s"
             .formatted(
                 Format.whole(seen.rows),
-                config.eval().isEmpty() ? "the evaluation" : Scoring.name(config.eval()),
+                config.evalFiles().isEmpty() ? "the evaluation" : Scoring.name(config.evalFiles()),
                 seen.name(k),
                 seen.positives[k] == 0 ? 0 : 1,
                 k == 0 ? " and no checkpoint is the best" : "",

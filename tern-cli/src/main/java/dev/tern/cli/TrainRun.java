@@ -96,7 +96,7 @@ final class TrainRun {
       Progress progress,
       Optional<Path> record) {
     record.ifPresent(TrainRun::requireFolder);
-    List<Path> eval = config.data().eval();
+    List<Path> eval = config.data().evalFiles();
     RunFolder.Inputs inputs =
         new RunFolder.Inputs(
             DataSource.files(config.data().train()),
@@ -123,6 +123,9 @@ final class TrainRun {
       requireEvaluations();
     }
     requireDevice(config.train().hardware());
+    if (!resumed) {
+      source.times(progress);
+    }
     LabelCheck labels = new LabelCheck(config.data(), DataSource.of(config.data()), hasOwnLoss());
     labels.evaluation(progress, resumed ? OptionalInt.empty() : stopsEarly());
     Optional<Optimum> reachable = hasOwnLoss() ? Optional.empty() : source.optimum();
@@ -200,8 +203,7 @@ final class TrainRun {
       return;
     }
     boolean generated = config.data().train().isEmpty();
-    boolean none =
-        generated ? config.data().synthetic().evalRows() == 0 : config.data().eval().isEmpty();
+    boolean none = !config.data().evaluates();
     if (none || train.options().evaluateEvery() == Every.NEVER.steps()) {
       String key = !none ? "train.evaluate_every" : generated ? "data.eval_rows" : "data.eval";
       throw new ConfigException(

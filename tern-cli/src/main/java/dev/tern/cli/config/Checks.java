@@ -37,6 +37,36 @@ final class Checks {
     columns(settings, true);
     everyColumnOnce(settings, "data.dense");
     everyColumnOnce(settings, "data.sparse");
+    NumberChecks.run(settings);
+    times(settings);
+  }
+
+  /** Rows are evaluated on from a time on where they have times and no other rows are named. */
+  private static void times(Settings s) {
+    String time = s.get(DataKeys.TIME);
+    List<String> known = s.get(DataKeys.COLUMNS);
+    if (!time.isEmpty() && !known.isEmpty() && !known.contains(time) && !mayBeInPath(s, time)) {
+      throw new ConfigException(
+          s.where(DataKeys.TIME.path())
+              + ": data.time: got the column "
+              + time
+              + ", expected one of data.columns; "
+              + Names.nearest(time, known)
+                  .map(near -> "did you mean " + near + "?")
+                  .orElse("data.columns lists " + Shown.list(known)));
+    }
+    if (s.get(DataKeys.EVAL_FROM).isEmpty()) {
+      return;
+    }
+    String where = s.where(DataKeys.EVAL_FROM.path()) + ": data.eval_from: got a time ";
+    if (time.isEmpty()) {
+      throw new ConfigException(
+          where + "without data.time, expected the column that has the times of rows; name it");
+    }
+    if (!s.get(DataKeys.EVAL).isEmpty()) {
+      throw new ConfigException(
+          where + "beside data.eval, expected one of the two; remove the other");
+    }
   }
 
   /** At most one group may leave columns out and take all that no other group names. */

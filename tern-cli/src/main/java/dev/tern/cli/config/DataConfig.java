@@ -2,18 +2,22 @@ package dev.tern.cli.config;
 
 import dev.tern.data.Sequence;
 import dev.tern.data.encode.IdEncoding;
+import dev.tern.data.encode.NumberEncoding;
 import dev.tern.files.ReadPolicy;
 import dev.tern.files.SparseColumn;
 import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.TextOptions;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -25,6 +29,7 @@ import java.util.stream.Stream;
  *     parquet} or {@code criteo-synthetic}
  * @param train training files or patterns; empty for generated rows
  * @param eval evaluation files or patterns; empty for no evaluation
+ * @param times the times of rows
  * @param threads threads that read
  * @param mostBad bad records to leave out before one is an error; none where the first is
  * @param text what the lines of text files are written in, and which are no records
@@ -47,6 +52,7 @@ public record DataConfig(
     String format,
     List<Path> train,
     List<Path> eval,
+    Times times,
     int threads,
     OptionalInt mostBad,
     TextOptions text,
@@ -63,6 +69,15 @@ public record DataConfig(
     List<Dense> dense,
     List<Sparse> sparse,
     Optional<String> group) {
+  /**
+   * The times of rows.
+   *
+   * @param column that has them, if any
+   * @param evalFrom microseconds since 1970 from which on rows of training files are evaluated on;
+   *     empty where all are trained on
+   */
+  public record Times(Optional<String> column, OptionalLong evalFrom) {}
+
   /**
    * CSV and TSV files.
    *
@@ -125,12 +140,62 @@ public record DataConfig(
    * @param log1p with {@code auto} the columns of which the logarithm is taken, or {@code auto}
    * @param buckets of {@code bucketize}
    * @param missing what stands for a missing number
+   * @param vectors how they have embeddings
    */
   public record Dense(
-      List<String> columns, String transform, List<String> log1p, int buckets, float missing) {
+      List<String> columns,
+      String transform,
+      List<String> log1p,
+      int buckets,
+      float missing,
+      Vectors vectors) {
     /** Whether the training files say of which columns the logarithm is taken. */
     public boolean findsLog1p() {
       return transform.equals("auto") && log1p.equals(DataKeys.LOG1P.fallback().orElseThrow());
+    }
+
+    /** How the numbers of a column become features. */
+    public NumberEncoding encoding(String column) {
+      NumberEncoding number =
+          switch (transform) {
+            case "bucketize" -> NumberEncoding.quantiles(buckets);
+            case "auto" ->
+                findsLog1p()
+                    ? new NumberEncoding.Auto(missing)
+                    : new NumberEncoding.Scaled(log1p.contains(column), true, missing);
+            case String other ->
+                new NumberEncoding.Scaled(
+                    other.startsWith("log1p"), other.endsWith("standardize"), missing);
+          };
+      return vectors.kind.equals("none")
+          ? number
+          : vectors.beside
+              ? new NumberEncoding.Beside(number, vectors.encoding(number))
+              : vectors.encoding(number);
+    }
+  }
+
+  /**
+   * How numbers have embeddings.
+   *
+   * @param kind {@code none}, {@code field}, {@code buckets} or {@code piecewise}
+   * @param beside whether they are numbers, too
+   * @param bins of about equally many rows
+   * @param boundaries of bins; empty for {@code bins}
+   */
+  public record Vectors(String kind, boolean beside, int bins, List<Float> boundaries) {
+    /** No embeddings. */
+    public static final Vectors NONE = new Vectors("none", false, 16, List.of());
+
+    private NumberEncoding encoding(NumberEncoding number) {
+      boolean told = !boundaries.isEmpty();
+      return switch (kind) {
+        case "field" -> new NumberEncoding.Field(number);
+        case "buckets" ->
+            told ? new NumberEncoding.Boundaries(boundaries) : new NumberEncoding.Quantiles(bins);
+        default ->
+            told ? new NumberEncoding.PiecesBetween(boundaries) : new NumberEncoding.Pieces(bins);
+      };
     }
   }
 
@@ -220,6 +285,7 @@ public record DataConfig(
         format,
         format.equals("criteo-synthetic") ? List.of() : s.get(DataKeys.TRAIN),
         s.get(DataKeys.EVAL),
+        times(s),
         s.get(DataKeys.READ_THREADS).intValue(),
         s.get(DataKeys.BAD_RECORDS).equals("skip")
             ? OptionalInt.of(s.get(DataKeys.MOST_BAD).intValue())
@@ -259,6 +325,13 @@ public record DataConfig(
         IntStream.range(0, s.groups("data.dense")).mapToObj(i -> dense(s, i)).toList(),
         IntStream.range(0, s.groups("data.sparse")).mapToObj(i -> sparse(s, i)).toList(),
         Optional.of(s.get(DataKeys.GROUP)).filter(name -> !name.isEmpty()));
+  }
+
+  private static Times times(Settings s) {
+    String from = s.get(DataKeys.EVAL_FROM);
+    return new Times(
+        Optional.of(s.get(DataKeys.TIME)).filter(name -> !name.isEmpty()),
+        from.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Kind.Moment.micros(from)));
   }
 
   /** The columns of labels, and of weights among them: the groups' columns, or else the one. */
@@ -311,7 +384,12 @@ public record DataConfig(
         s.get(DataKeys.TRANSFORM, i),
         s.get(DataKeys.LOG1P, i),
         s.get(DataKeys.DENSE_BUCKETS, i).intValue(),
-        s.get(DataKeys.MISSING, i).floatValue());
+        s.get(DataKeys.MISSING, i).floatValue(),
+        new Vectors(
+            s.get(DataKeys.VECTOR, i),
+            s.get(DataKeys.BESIDE, i),
+            s.get(DataKeys.BINS, i).intValue(),
+            s.get(DataKeys.BOUNDARIES, i).stream().map(Double::floatValue).toList()));
   }
 
   private static Sparse sparse(Settings s, int i) {
@@ -441,6 +519,16 @@ public record DataConfig(
     return group(column).map(Dense::findsLog1p).orElse(true);
   }
 
+  /** Whether there are rows to evaluate on. */
+  public boolean evaluates() {
+    return train.isEmpty() ? synthetic.evalRows > 0 : !eval.isEmpty() || times.evalFrom.isPresent();
+  }
+
+  /** The files that rows to evaluate on are read from; empty for none, and for generated rows. */
+  public List<Path> evalFiles() {
+    return times.evalFrom.isPresent() ? train : eval;
+  }
+
   /** The data in one line. */
   public String summary() {
     if (train.isEmpty()) {
@@ -455,7 +543,12 @@ public record DataConfig(
     return format
         + ", training "
         + names(train)
-        + (eval.isEmpty() ? "" : ", evaluation " + names(eval));
+        + (eval.isEmpty() ? "" : ", evaluation " + names(eval))
+        + (times.evalFrom.isEmpty() ? "" : ", evaluation from " + instant(times.evalFrom));
+  }
+
+  private static String instant(OptionalLong micros) {
+    return Instant.EPOCH.plus(micros.getAsLong(), ChronoUnit.MICROS).toString();
   }
 
   private static String names(List<Path> paths) {

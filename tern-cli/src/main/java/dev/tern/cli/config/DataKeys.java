@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.data.encode.NumberEncoding;
 import dev.tern.model.Loss;
 import java.nio.file.Path;
 import java.util.List;
@@ -31,6 +32,27 @@ final class DataKeys {
       KEYS.key("data.eval", FILES, List.of(), "Evaluation files; none for no evaluation.")
           .when(FORMAT, FILE_FORMATS)
           .mayChange();
+  static final Key<String> TIME =
+      KEYS.key(
+              "data.time",
+              new Kind.Text("the name of a column", true),
+              "",
+              "Column that says when each row happened: a time or date as in 2026-01-31T08:30:00Z,"
+                  + " or a number of seconds, milliseconds, microseconds or nanoseconds since 1970."
+                  + " A run reads it once before it trains, says which times its rows have, and"
+                  + " warns where training rows are later than evaluation rows. It is no feature;"
+                  + " none for rows without times.")
+          .when(FORMAT, "csv", "parquet")
+          .mayChange();
+  static final Key<String> EVAL_FROM =
+      KEYS.key(
+              "data.eval_from",
+              new Kind.Moment(),
+              "",
+              "Time from which on the rows of the training files are evaluated on, in the place of"
+                  + " data.eval; rows before are trained on. UTC unless it says otherwise; none for"
+                  + " training on all rows.")
+          .when(FORMAT, "csv", "parquet");
   static final Key<Long> READ_THREADS =
       KEYS.key(
               "data.threads",
@@ -351,6 +373,45 @@ final class DataKeys {
           0.0,
           "What stands for a missing number after the transform; 0 is the mean of standardized"
               + " numbers.");
+  static final Key<String> VECTOR =
+      KEYS.key(
+          "data.dense.vector",
+          Kind.Choice.of("none", "field", "buckets", "piecewise"),
+          "none",
+          "What gives these numbers an embedding, as a slot of their own: field multiplies one"
+              + " vector with the transformed number, buckets have a vector each, piecewise is"
+              + " linear in the number between bins. A missing number has a vector of its own.");
+  static final Key<Boolean> BESIDE =
+      KEYS.key(
+              "data.dense.beside",
+              new Kind.Flag(),
+              false,
+              "Whether these are numbers, too, beside their embedding.")
+          .when(VECTOR, "field", "buckets", "piecewise");
+  static final Key<Long> BINS =
+      KEYS.key(
+              "data.dense.bins",
+              new Kind.Whole(2, NumberEncoding.Pieces.MOST),
+              16L,
+              "Bins of about equally many training rows each.")
+          .when(VECTOR, "buckets", "piecewise");
+  static final Key<List<Double>> BOUNDARIES =
+      KEYS.key(
+              "data.dense.boundaries",
+              new Kind.Reals(Kind.NUMBER),
+              List.of(),
+              "Ascending numbers between which the bins lie, in the place of data.dense.bins; of"
+                  + " piecewise also the ends of the first and the last bin. A number on a boundary"
+                  + " is in the upper bin; none for quantiles of the training files.")
+          .when(VECTOR, "buckets", "piecewise");
+  static final Key<Long> DENSE_EMBEDDING =
+      KEYS.key(
+              "data.dense.embedding",
+              new Kind.Whole(0, 4096),
+              0L,
+              "Width of the embeddings of these numbers in a model that reads embeddings side by"
+                  + " side; 0 for what model.embedding says.")
+          .when(VECTOR, "field", "buckets", "piecewise");
   static final Key<List<String>> SPARSE_COLUMNS =
       KEYS.key(
               "data.sparse.columns",

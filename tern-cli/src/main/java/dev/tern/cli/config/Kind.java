@@ -1,5 +1,6 @@
 package dev.tern.cli.config;
 
+import dev.tern.data.encode.TimeParser;
 import dev.tern.files.text.CsvOptions;
 import java.math.BigDecimal;
 import java.nio.file.InvalidPathException;
@@ -369,6 +370,37 @@ sealed interface Kind<T> {
     }
   }
 
+  /** Numbers in order; one scalar stands for a list of one. */
+  record Reals(Kind<Double> item) implements Kind<List<Double>> {
+    @Override
+    public Optional<List<Double>> read(Raw raw) {
+      List<Double> values = new ArrayList<>();
+      for (Raw.Scalar scalar : scalars(raw)) {
+        Optional<Double> value = item.read(scalar);
+        if (value.isEmpty()) {
+          return Optional.empty();
+        }
+        values.add(value.get());
+      }
+      return Optional.of(List.copyOf(values));
+    }
+
+    @Override
+    public String write(List<Double> value) {
+      return value.stream().map(item::write).collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    @Override
+    public String expected() {
+      return "a list of numbers";
+    }
+
+    @Override
+    public boolean list() {
+      return true;
+    }
+  }
+
   /** A path, made absolute against the current directory. */
   record File(String expected) implements Kind<Path> {
     @Override
@@ -490,6 +522,32 @@ sealed interface Kind<T> {
     @Override
     public String expected() {
       return "a time from 1s to 36500d, as in 90s, 30m, 12h or 7d";
+    }
+  }
+
+  /** A moment: a time or date in text, or a number since 1970; empty for none. */
+  record Moment() implements Kind<String> {
+    @Override
+    public Optional<String> read(Raw raw) {
+      return raw instanceof Raw.Scalar scalar
+              && (scalar.text().isEmpty() || micros(scalar.text()) != TimeParser.NONE)
+          ? Optional.of(scalar.text())
+          : Optional.empty();
+    }
+
+    /** Microseconds since 1970. */
+    static long micros(String moment) {
+      return TimeParser.parse(moment);
+    }
+
+    @Override
+    public String write(String value) {
+      return YamlText.quote(value);
+    }
+
+    @Override
+    public String expected() {
+      return "a time or date as in 2026-01-31 or 2026-01-31T08:30:00Z, or seconds since 1970";
     }
   }
 

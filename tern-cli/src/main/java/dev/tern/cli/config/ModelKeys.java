@@ -338,11 +338,9 @@ final class ModelKeys {
   /** The width of embeddings, and those of columns that have their own. */
   private static Widths widths(Settings s) {
     Widths widths = Widths.of(s.get(EMBEDDING).intValue());
-    for (Settings.Group group : s.all("data.sparse")) {
-      int own = group.get(DataKeys.SPARSE_EMBEDDING).intValue();
-      for (String column :
-          own == 0 ? List.<String>of() : TableKeys.columns(group, DataKeys.SPARSE_EMBEDDING)) {
-        widths = widths.with(column, own);
+    for (TableKeys.Width group : TableKeys.widths(s)) {
+      for (String column : group.tables().keySet()) {
+        widths = widths.with(column, (int) group.width());
       }
     }
     return widths;

@@ -36,6 +36,12 @@ final class TableChecks {
     }
     boolean open =
         sparse.isEmpty() || sparse.stream().anyMatch(g -> g.get(DataKeys.SPARSE_COLUMNS).isEmpty());
+    for (Settings.Group group : s.all("data.dense")) {
+      if (!group.get(DataKeys.VECTOR).equals("none")) {
+        group.get(DataKeys.DENSE_COLUMNS).forEach(column -> tables.put(column, column));
+        open |= group.get(DataKeys.DENSE_COLUMNS).isEmpty();
+      }
+    }
     Set<String> seen = new HashSet<>();
     for (Settings.Group group : s.all("model.tables")) {
       List<Path> vectors = group.get(TableKeys.INIT);
@@ -209,19 +215,16 @@ final class TableChecks {
   /** Columns have a width of their own in models that read embeddings side by side. */
   private static void widths(Settings s) {
     String model = s.get(ModelKeys.MODEL);
-    Map<String, Settings.Group> named = new LinkedHashMap<>(); // By table.
-    for (Settings.Group group : s.all("data.sparse")) {
-      long width = group.get(DataKeys.SPARSE_EMBEDDING);
-      if (width == 0) {
-        continue;
-      }
-      String where = group.where(DataKeys.SPARSE_EMBEDDING) + ": data.sparse.embedding: got ";
+    Map<String, TableKeys.Width> named = new LinkedHashMap<>(); // By table.
+    for (TableKeys.Width each : TableKeys.widths(s)) {
+      long width = each.width();
+      String where = each.group().where(each.key()) + ": " + each.key().path() + ": got ";
       if (width != s.get(ModelKeys.EMBEDDING) && !ModelKeys.takesWidths(model)) {
         throw new ConfigException(
             where
                 + width
                 + " for "
-                + String.join(", ", group.get(DataKeys.SPARSE_COLUMNS))
+                + String.join(", ", each.tables().keySet())
                 + " beside model.embedding "
                 + s.get(ModelKeys.EMBEDDING)
                 + " with the model "
@@ -232,22 +235,22 @@ final class TableChecks {
                         + " it, or take a model that reads them side by side, such as wdl or"
                         + " dcnv2"));
       }
-      for (String column : TableKeys.columns(group, DataKeys.SPARSE_EMBEDDING)) {
-        String table = group.get(DataKeys.TABLE).isEmpty() ? column : group.get(DataKeys.TABLE);
-        Settings.Group other = named.putIfAbsent(table, group);
-        if (other != null && other.get(DataKeys.SPARSE_EMBEDDING) != width) {
-          throw new ConfigException(
-              where
-                  + width
-                  + " for "
-                  + column
-                  + ", expected "
-                  + other.get(DataKeys.SPARSE_EMBEDDING)
-                  + " as the other columns of the table "
-                  + table
-                  + " have; give it where one of them is");
-        }
-      }
+      each.tables()
+          .forEach((column, table) -> {
+            TableKeys.Width other = named.putIfAbsent(table, each);
+            if (other != null && other.width() != width) {
+              throw new ConfigException(
+                  where
+                      + width
+                      + " for "
+                      + column
+                      + ", expected "
+                      + other.width()
+                      + " as the other columns of the table "
+                      + table
+                      + " have; give it where one of them is");
+            }
+          });
     }
   }
 }

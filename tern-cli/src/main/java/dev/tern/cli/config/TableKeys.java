@@ -6,6 +6,8 @@ import dev.tern.embedding.config.OwnOptions;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -135,19 +137,50 @@ final class TableKeys {
   }
 
   /** The columns that a group names, which has {@code key} for them. */
-  static List<String> columns(Settings.Group sparse, Key<?> key) {
-    List<String> columns = sparse.get(DataKeys.SPARSE_COLUMNS);
+  static List<String> columns(Settings.Group group, Key<?> key) {
+    boolean numbers = key.section().equals("data.dense");
+    Key<List<String>> names = numbers ? DataKeys.DENSE_COLUMNS : DataKeys.SPARSE_COLUMNS;
+    List<String> columns = group.get(names);
     if (columns.isEmpty()) {
       throw new ConfigException(
-          sparse.where(key)
+          group.where(key)
               + ": "
               + key.path()
-              + ": got one for columns without names, expected names beside it; add"
-              + " data.sparse.columns, or give model."
+              + ": got one for columns without names, expected names beside it; add "
+              + names.path()
+              + ", or give model."
               + key.name()
               + " for all columns");
     }
     return columns;
+  }
+
+  /**
+   * Columns with embeddings of a width of their own.
+   *
+   * @param key says the width
+   * @param tables for each column the column that owns its table
+   */
+  record Width(Settings.Group group, Key<Long> key, Map<String, String> tables) {
+    long width() {
+      return group.get(key);
+    }
+  }
+
+  /** The columns, group by group, that have a width of their own. */
+  static List<Width> widths(Settings s) {
+    List<Width> widths = new ArrayList<>();
+    for (Key<Long> key : List.of(DataKeys.DENSE_EMBEDDING, DataKeys.SPARSE_EMBEDDING)) {
+      for (Settings.Group group : s.all(key.section())) {
+        if (group.get(key) > 0) {
+          String table = key == DataKeys.SPARSE_EMBEDDING ? group.get(DataKeys.TABLE) : "";
+          Map<String, String> tables = new LinkedHashMap<>();
+          columns(group, key).forEach(name -> tables.put(name, table.isEmpty() ? name : table));
+          widths.add(new Width(group, key, tables));
+        }
+      }
+    }
+    return widths;
   }
 
   /** For each table by name the file of vectors that it begins with. */

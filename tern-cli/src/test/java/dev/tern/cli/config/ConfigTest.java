@@ -60,7 +60,12 @@ final class ConfigTest {
     assertThat(config.data().dense())
         .containsExactly(
             new DataConfig.Dense(
-                List.of("age", "fnlwgt"), "log1p+standardize", List.of("auto"), 32, 0));
+                List.of("age", "fnlwgt"),
+                "log1p+standardize",
+                List.of("auto"),
+                32,
+                0,
+                DataConfig.Vectors.NONE));
     assertThat(config.data().sparse())
         .containsExactly(
             new DataConfig.Sparse(
