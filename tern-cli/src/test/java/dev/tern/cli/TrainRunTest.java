@@ -286,6 +286,18 @@ final class TrainRunTest {
             "model.type=mmoe",
             t -> t.model.towers().hidden(),
             List.of(9, 7)),
+        new Setting(
+            "model.wide_only",
+            "city,age",
+            "model.type=wdl",
+            t -> t.model.interaction().wideDeep().wideOnly(),
+            List.of("city", "age")),
+        new Setting(
+            "model.deep_only",
+            "C1..C2",
+            "model.type=wdl",
+            t -> t.model.interaction().wideDeep().deepOnly(),
+            List.of("C1", "C2")),
         towers("model.item_columns", "C2,I1", m -> m.itemColumns(), List.of("C2", "I1")),
         towers("model.temperature", "0.2", m -> m.temperature(), 0.2f),
         towers("model.normalized", "false", m -> m.normalized(), false),

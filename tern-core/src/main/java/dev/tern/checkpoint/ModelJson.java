@@ -6,6 +6,7 @@ import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
+import dev.tern.model.WideDeep;
 import dev.tern.model.Widths;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
@@ -16,6 +17,11 @@ import java.util.Optional;
 final class ModelJson {
   /** The widths of single slots; absent for none. */
   private static final String EMBEDDINGS = "embeddings";
+
+  /** Columns of one part of the model alone; absent where there are none. */
+  private static final String WIDE_ONLY = "wideOnly";
+
+  private static final String DEEP_ONLY = "deepOnly";
 
   private ModelJson() {}
 
@@ -55,6 +61,10 @@ final class ModelJson {
     if (!config.matching().equals(Matching.DEFAULT)) {
       json.put("matching", matching(config.matching()));
     }
+    WideDeep parts = config.interaction().wideDeep();
+    if (!parts.equals(WideDeep.BOTH)) {
+      json.put(WIDE_ONLY, names(parts.wideOnly())).put(DEEP_ONLY, names(parts.deepOnly()));
+    }
     if (!config.towers().equals(Towers.DEFAULT)) {
       json.put("towers", towers(config.towers()));
     }
@@ -63,9 +73,7 @@ final class ModelJson {
 
   private static Json matching(Matching matching) {
     return Json.object()
-        .put(
-            "itemColumns",
-            new Json.Arr(matching.itemColumns().stream().<Json>map(Json.Str::new).toList()))
+        .put("itemColumns", names(matching.itemColumns()))
         .put("temperature", matching.temperature())
         .put("normalized", matching.normalized())
         .put("corrected", matching.corrected());
@@ -73,10 +81,18 @@ final class ModelJson {
 
   private static Matching matching(Json.Obj json) {
     return new Matching(
-        json.array("itemColumns").stream().map(name -> name.asText("itemColumns")).toList(),
+        names(json, "itemColumns"),
         (float) json.number("temperature"),
         json.flag("normalized"),
         json.flag("corrected"));
+  }
+
+  private static Json names(List<String> names) {
+    return new Json.Arr(names.stream().<Json>map(Json.Str::new).toList());
+  }
+
+  private static List<String> names(Json.Obj json, String key) {
+    return json.array(key).stream().map(name -> name.asText(key)).toList();
   }
 
   private static Json towers(Towers towers) {
@@ -149,7 +165,10 @@ final class ModelJson {
                 ? ModelConfig.Pairs.valueOf(json.text("pairs"))
                 : ModelConfig.Pairs.SLOTS,
             json.has("attention") ? sizes(json, "attention") : ModelConfig.Interaction.ATTENTION,
-            json.has("matching") ? matching(json.object("matching")) : Matching.DEFAULT),
+            json.has("matching") ? matching(json.object("matching")) : Matching.DEFAULT,
+            json.has(WIDE_ONLY)
+                ? new WideDeep(names(json, WIDE_ONLY), names(json, DEEP_ONLY))
+                : WideDeep.BOTH),
         json.has("towers") ? towers(json.object("towers")) : Towers.DEFAULT);
   }
 

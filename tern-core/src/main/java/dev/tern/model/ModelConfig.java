@@ -44,9 +44,15 @@ public record ModelConfig(
    * @param attention DIN: hidden layers of the attention, one or more; BST: widths of the
    *     feed-forward layers, one block each
    * @param matching TWOTOWER: its columns of items, and how they are matched
+   * @param wideDeep WDL: columns of one part alone
    */
   public record Interaction(
-      Cross cross, int heads, Pairs pairs, List<Integer> attention, Matching matching) {
+      Cross cross,
+      int heads,
+      Pairs pairs,
+      List<Integer> attention,
+      Matching matching,
+      WideDeep wideDeep) {
     /** The attention where none is named: hidden layers of DIN. */
     public static final List<Integer> ATTENTION = List.of(80, 40);
 
@@ -165,6 +171,11 @@ public record ModelConfig(
           "model: got pairs of features for %s, expected FM or DEEPFM; leave them out"
               .formatted(type));
     }
+    if (!interaction.wideDeep().equals(WideDeep.BOTH) && type != Type.WDL) {
+      throw new IllegalArgumentException(
+          "model: got columns of one part alone for %s, expected WDL; leave them out"
+              .formatted(type));
+    }
     if (towers.tasks().size() > 1 && !type.hasTowers()) {
       throw new IllegalArgumentException(
           "model: got the tasks %s for %s, which gives one logit a row, expected one of them; or take SHAREDBOTTOM, MMOE or ESMM"
@@ -262,7 +273,8 @@ public record ModelConfig(
             1,
             factors(type) ? Pairs.FEATURES : Pairs.SLOTS,
             type == Type.BST ? Interaction.BLOCK : Interaction.ATTENTION,
-            Matching.DEFAULT),
+            Matching.DEFAULT,
+            WideDeep.BOTH),
         Towers.DEFAULT);
   }
 
@@ -271,7 +283,9 @@ public record ModelConfig(
   }
 
   private ModelConfig with(Cross cross, int heads, Pairs pairs) {
-    return with(new Interaction(cross, heads, pairs, interaction.attention(), matching()));
+    return with(
+        new Interaction(
+            cross, heads, pairs, interaction.attention(), matching(), interaction.wideDeep()));
   }
 
   private ModelConfig with(Interaction other) {
@@ -322,12 +336,22 @@ public record ModelConfig(
 
   /** The same model with other hidden layers in its attention. */
   public ModelConfig withAttention(Integer... layers) {
-    return with(new Interaction(cross(), heads(), pairs(), List.of(layers), matching()));
+    return with(
+        new Interaction(
+            cross(), heads(), pairs(), List.of(layers), matching(), interaction.wideDeep()));
   }
 
   /** The same model with other columns of items, or matched in another way. */
   public ModelConfig withMatching(Matching other) {
-    return with(new Interaction(cross(), heads(), pairs(), interaction.attention(), other));
+    return with(
+        new Interaction(
+            cross(), heads(), pairs(), interaction.attention(), other, interaction.wideDeep()));
+  }
+
+  /** The same model with columns that only one part of WDL reads. */
+  public ModelConfig withParts(WideDeep other) {
+    return with(
+        new Interaction(cross(), heads(), pairs(), interaction.attention(), matching(), other));
   }
 
   /** The same model with other pairs. */
@@ -365,7 +389,11 @@ public record ModelConfig(
     return switch (type) {
       case LR -> new LinearModel(0, schema, parameters, "linear");
       case FM -> new FmModel(this, schema, parameters);
-      case WDL -> new WideAndDeep(widths, hidden, style, schema, parameters);
+      case WDL ->
+          new WideAndDeep(
+              new WideAndDeep.Sizes(widths, hidden, style, interaction.wideDeep()),
+              schema,
+              parameters);
       case DEEPFM -> new DeepFm(this, schema, parameters);
       case DCN, DCNV2 -> new DeepCross(this, schema, parameters);
       case DLRM -> new Dlrm(this, schema, parameters);

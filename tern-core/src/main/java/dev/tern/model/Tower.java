@@ -14,7 +14,7 @@ import java.util.List;
  * @param out the last layer, which has no activation
  * @param normalized whether vectors have length 1
  */
-record Tower(TowerColumns columns, Mlp hidden, Linear out, boolean normalized) {
+record Tower(PartColumns columns, Mlp hidden, Linear out, boolean normalized) {
   /**
    * What the towers of a model are made of.
    *
@@ -24,7 +24,7 @@ record Tower(TowerColumns columns, Mlp hidden, Linear out, boolean normalized) {
   record Sizes(SlotWidths widths, List<Integer> hidden, Mlp.Style style, Matching matching) {}
 
   /** A tower whose parameters have names that begin with {@code name}. */
-  static Tower of(String name, TowerColumns columns, Sizes sizes, Parameters parameters) {
+  static Tower of(String name, PartColumns columns, Sizes sizes, Parameters parameters) {
     int last = sizes.hidden().size() - 1;
     List<Integer> widths = sizes.hidden().subList(0, last);
     int inputs = columns.count(sizes.widths());

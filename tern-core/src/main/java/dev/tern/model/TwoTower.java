@@ -20,8 +20,8 @@ final class TwoTower implements RetrievalModel {
 
   TwoTower(Tower.Sizes sizes, Schema schema, Parameters parameters) {
     this.sizes = sizes;
-    TowerColumns items = TowerColumns.ofItems(schema, sizes.matching().itemColumns());
-    user = Tower.of("user", TowerColumns.ofUsers(schema, items), sizes, parameters);
+    PartColumns items = PartColumns.ofItems(schema, sizes.matching().itemColumns());
+    user = Tower.of("user", PartColumns.ofUsers(schema, items), sizes, parameters);
     item = Tower.of("item", items, sizes, parameters);
   }
 

@@ -18,6 +18,7 @@ import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Towers;
+import dev.tern.model.WideDeep;
 import dev.tern.nn.Activation;
 import dev.tern.optim.Optimizer;
 import java.util.ArrayList;
@@ -61,6 +62,9 @@ public record DrawnRun(
     ModelConfig model = model(type, random);
     if (type.takesWidths() && seed % 2 == 0) {
       model = widened(model, encoder.schema(), random);
+    }
+    if (type == ModelConfig.Type.WDL && seed % 2 == 1) {
+      model = model.withParts(new WideDeep(List.of("item"), List.of("user")));
     }
     return new DrawnRun(
         schema, encoder, model, train, rows(schema, sequences, random, HELD, 2 * KNOWN));

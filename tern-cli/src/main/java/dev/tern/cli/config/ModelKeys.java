@@ -7,6 +7,7 @@ import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
+import dev.tern.model.WideDeep;
 import dev.tern.model.Widths;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
@@ -123,6 +124,20 @@ final class ModelKeys {
               "bst",
               "neumf",
               "twotower");
+  static final Key<List<String>> WIDE_ONLY =
+      KEYS.key(
+              "model.wide_only",
+              Kind.NAMES,
+              List.of(),
+              "Columns that only the wide part reads: they have linear weights and no embeddings.")
+          .when(MODEL, "wdl");
+  static final Key<List<String>> DEEP_ONLY =
+      KEYS.key(
+              "model.deep_only",
+              Kind.NAMES,
+              List.of(),
+              "Columns that only the deep part reads: they have embeddings and no linear weights.")
+          .when(MODEL, "wdl");
   static final Key<List<String>> ITEM_COLUMNS =
       KEYS.key(
               "model.item_columns",
@@ -322,7 +337,8 @@ final class ModelKeys {
                 s.get(ITEM_COLUMNS),
                 s.get(TEMPERATURE).floatValue(),
                 s.get(NORMALIZED),
-                s.get(CORRECTED))),
+                s.get(CORRECTED)),
+            new WideDeep(s.get(WIDE_ONLY), s.get(DEEP_ONLY))),
         new Towers(
             tasks(s),
             type.hasTowers() ? s.get(TOWERS) : List.of(),

@@ -5,26 +5,27 @@ import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * The columns that a tower reads.
+ * The columns that a part of a model reads, such as a tower.
  *
  * @param slots their numbers, ascending
  * @param numbers of dense columns, ascending
  */
-record TowerColumns(List<Integer> slots, List<Integer> numbers) {
+record PartColumns(List<Integer> slots, List<Integer> numbers) {
   /**
    * The columns of items.
    *
    * @throws IllegalArgumentException if {@code named} has a name twice, one that rows do not have,
    *     or all columns, or if the first one is no slot
    */
-  static TowerColumns ofItems(Schema schema, List<String> named) {
+  static PartColumns ofItems(Schema schema, List<String> named) {
     Set<String> distinct = new HashSet<>(named);
-    TowerColumns columns = of(schema, distinct::contains);
+    PartColumns columns = of(schema, distinct::contains);
     int all = schema.slotCount() + schema.denseDim();
     int taken = columns.slots().size() + columns.numbers().size();
     Set<String> known = new HashSet<>(schema.slotNames()); // A number may have a slot of its name.
@@ -38,17 +39,40 @@ record TowerColumns(List<Integer> slots, List<Integer> numbers) {
     return columns;
   }
 
+  /**
+   * All columns but those that are named.
+   *
+   * @param part whose columns are asked for, and {@code other} the one that has those, for messages
+   * @throws IllegalArgumentException if rows have none of a name, or no column is left
+   */
+  static PartColumns without(List<String> named, Schema schema, String part, String other) {
+    Set<String> known = new HashSet<>(schema.slotNames());
+    known.addAll(schema.dense());
+    PartColumns columns = of(schema, name -> !named.contains(name));
+    boolean distinct = new HashSet<>(named).size() == named.size();
+    if (!known.containsAll(named) || !distinct || columns.isEmpty()) {
+      throw new IllegalArgumentException(
+          "model: got %s as the columns of the %s part alone, expected distinct ones of %s and %s, and others left for the %s part"
+              .formatted(named, other, schema.slotNames(), schema.dense(), part));
+    }
+    return columns;
+  }
+
+  private boolean isEmpty() {
+    return slots.isEmpty() && numbers.isEmpty();
+  }
+
   /** All columns but those of {@code items}. */
-  static TowerColumns ofUsers(Schema schema, TowerColumns items) {
+  static PartColumns ofUsers(Schema schema, PartColumns items) {
     List<Integer> slots = new ArrayList<>(numbers(schema.slotCount()));
     List<Integer> numbers = new ArrayList<>(numbers(schema.denseDim()));
     slots.removeAll(items.slots);
     numbers.removeAll(items.numbers);
-    return new TowerColumns(slots, numbers);
+    return new PartColumns(slots, numbers);
   }
 
-  private static TowerColumns of(Schema schema, Predicate<String> named) {
-    return new TowerColumns(
+  private static PartColumns of(Schema schema, Predicate<String> named) {
+    return new PartColumns(
         numbers(schema.slotCount()).stream()
             .filter(slot -> named.test(schema.slotNames().get(slot)))
             .toList(),
@@ -74,8 +98,41 @@ record TowerColumns(List<Integer> slots, List<Integer> numbers) {
     return Tensor.concat(1, parts);
   }
 
+  /** The first part of the slots' rows side by side, {@code [B, slots]}; empty without slots. */
+  Optional<Tensor> firsts(Features x) {
+    Tensor first = x.embedded(0);
+    int batch = first.shape().size(0);
+    return joined(
+        runs(slots).stream()
+            .map(run -> run.of(first).reshape(batch, run.to() - run.from()))
+            .toList());
+  }
+
+  /** The numbers side by side, {@code [B, numbers]}; empty without numbers. */
+  Optional<Tensor> dense(Features x) {
+    return joined(runs(numbers).stream().map(run -> run.of(x.dense())).toList());
+  }
+
+  private static Optional<Tensor> joined(List<Tensor> parts) {
+    return switch (parts.size()) {
+      case 0 -> Optional.empty();
+      case 1 -> Optional.of(parts.getFirst());
+      default -> Optional.of(Tensor.concat(1, parts));
+    };
+  }
+
+  /** Whether these are all columns of {@code schema}. */
+  boolean isAllOf(Schema schema) {
+    return slots.size() == schema.slotCount() && numbers.size() == schema.denseDim();
+  }
+
   /** Columns that follow each other, from one to before another. */
-  private record Run(int from, int to) {}
+  private record Run(int from, int to) {
+    /** These columns of {@code all}, which has columns on its axis 1. */
+    Tensor of(Tensor all) {
+      return from == 0 && to == all.shape().size(1) ? all : all.slice(1, from, to);
+    }
+  }
 
   private static List<Run> runs(List<Integer> columns) {
     List<Run> runs = new ArrayList<>();
