@@ -41,8 +41,8 @@ final class TableKeys {
           new Kind.Files("a file of vectors", true),
           List.<Path>of(),
           "A file of vectors that these tables begin with: lines of a value and as many numbers as"
-              + " the embedding is wide, or with the header of word2vec. Ids without one begin as"
-              + " usual.");
+              + " the embedding is wide, or with the header of word2vec; or Parquet with a column"
+              + " of values and a list or columns of numbers. Ids without one begin as usual.");
   static final OptimizerKeys OPTIMIZER =
       OptimizerKeys.orSame(
           KEYS,

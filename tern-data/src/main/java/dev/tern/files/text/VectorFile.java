@@ -4,8 +4,10 @@ import dev.tern.base.DataException;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.TextHash;
 import dev.tern.data.encode.ValueIds;
+import dev.tern.internal.files.InputFiles;
 import dev.tern.model.Network;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -19,9 +21,13 @@ import java.util.OptionalLong;
  * Oslo 0.5 -1.25 0 2e-3
  * Bergen 0.25 0.75 -0.5 1
  * </pre>
+ *
+ * <p>Or it is a Parquet file. Values are in the column that is called as the table, or else in its
+ * first one; all others have numbers, which stand side by side in a vector: one LIST of as many in
+ * each row, or a column for each number.
  */
 public final class VectorFile {
-  private final VectorLines lines;
+  private final VectorRows lines;
   private final ValueIds ids;
   private final LongSet values = new LongSet();
   private final LongSet given = new LongSet();
@@ -29,7 +35,7 @@ public final class VectorFile {
   private long outside;
   private long shared;
 
-  private VectorFile(VectorLines lines, ValueIds ids) {
+  private VectorFile(VectorRows lines, ValueIds ids) {
     this.lines = lines;
     this.ids = ids;
   }
@@ -52,14 +58,15 @@ public final class VectorFile {
    * }</pre>
    *
    * @param table name of the table, a column of values
-   * @throws DataException naming file, line and byte, if the file has no vectors, one of another
-   *     width ({@link Network#vectorWidths(String)}), a value twice, or anything but finite numbers
+   * @throws DataException naming file, line and byte, or row, if the file has no vectors, one of
+   *     another width ({@link Network#vectorWidths(String)}), a value twice, or anything but finite
+   *     numbers
    * @throws IllegalArgumentException if there is no such table
    * @throws IllegalStateException if it has rows
    */
   public static Result begin(Path file, FeatureEncoder encoder, Network network, String table) {
     ValueIds ids = ValueIds.of(encoder, table);
-    try (VectorLines lines = VectorLines.open(file, network.vectorWidths(table))) {
+    try (VectorRows lines = open(file, table, network.vectorWidths(table))) {
       VectorFile vectors = new VectorFile(lines, ids);
       try {
         network.begin(table, lines.width(), vectors::next);
@@ -68,6 +75,12 @@ public final class VectorFile {
       }
       return vectors.result(file, table);
     }
+  }
+
+  private static VectorRows open(Path file, String table, List<Integer> widths) {
+    return InputFiles.isParquet(file)
+        ? ParquetVectors.open(file, table, widths)
+        : VectorLines.open(file, widths);
   }
 
   private int next(long[] block, float[] numbers) {
@@ -81,7 +94,7 @@ public final class VectorFile {
       } else if (ids.shares()) {
         shared++;
       } else {
-        throw lines.fault("as the value, which another line has, too; keep one of them");
+        throw lines.fault("as the value, which another one has, too; keep one of them");
       }
     }
     rows += count;
@@ -91,7 +104,7 @@ public final class VectorFile {
   private OptionalLong id() {
     String value = lines.value();
     if (!values.add(TextHash.of(value))) {
-      throw lines.fault("a second time, expected each value once; keep one of the lines");
+      throw lines.fault("a second time, expected each value once; keep one of them");
     }
     try {
       return ids.id(value);

@@ -16,7 +16,7 @@ import java.util.OptionalLong;
  * first line of two whole numbers is a header as word2vec writes it: how many vectors, of how many
  * numbers. Nothing is a comment, as {@code #} is a value of many files.
  */
-final class VectorLines implements AutoCloseable {
+final class VectorLines implements VectorRows {
   private final Path file;
   private final TextBytes text;
   private final List<Integer> widths;
@@ -60,8 +60,8 @@ final class VectorLines implements AutoCloseable {
     }
   }
 
-  /** Numbers of each vector. */
-  int width() {
+  @Override
+  public int width() {
     return width;
   }
 
@@ -135,15 +135,9 @@ final class VectorLines implements AutoCloseable {
     return (byte) (commas ? ',' : ' ');
   }
 
-  /**
-   * Goes to the next vector.
-   *
-   * @param to takes its {@link #width} numbers from {@code at} on
-   * @return false at the end
-   * @throws DataException if the line is no value with such a vector, or there are other than the
-   *     header says
-   */
-  boolean next(float[] to, int at) {
+  /** Also refuses others than the header says. */
+  @Override
+  public boolean next(float[] to, int at) {
     if (!advance()) {
       if (announced.isPresent() && announced.getAsLong() != vectors) {
         throw new DataException(
@@ -178,8 +172,8 @@ final class VectorLines implements AutoCloseable {
     return true;
   }
 
-  /** The value of the current line. */
-  String value() {
+  @Override
+  public String value() {
     try {
       return StandardCharsets.UTF_8
           .newDecoder()
@@ -193,8 +187,8 @@ final class VectorLines implements AutoCloseable {
     }
   }
 
-  /** An error about the value of the current line. */
-  DataException fault(String got) {
+  @Override
+  public DataException fault(String got) {
     return new DataException(
         "%s: got %s %s".formatted(where(start), text.quoted(start, valueEnd), got));
   }

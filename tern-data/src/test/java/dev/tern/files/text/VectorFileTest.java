@@ -185,7 +185,7 @@ final class VectorFileTest {
         .hasMessageContaining("line 2, byte 4: got \"Rome\" as a value, expected an integer");
     assertThatThrownBy(() -> begun(file("7\t1\n07\t1\n"), integers, model))
         .isInstanceOf(DataException.class)
-        .hasMessageContaining("line 2, byte 4: got \"07\" as the value, which another line has");
+        .hasMessageContaining("line 2, byte 4: got \"07\" as the value, which another one has");
   }
 
   @ParameterizedTest
@@ -241,7 +241,11 @@ final class VectorFileTest {
     byte[] parquet = Arrays.copyOf("PAR1".getBytes(StandardCharsets.UTF_8), 60);
     assertThatThrownBy(() -> begun(file(parquet)))
         .isInstanceOf(DataException.class)
-        .hasMessageContaining("expected lines of text or gzip");
+        .hasMessageContaining("got a Parquet file without its end");
+    byte[] avro = Arrays.copyOf("Obj\u0001".getBytes(StandardCharsets.UTF_8), 60);
+    assertThatThrownBy(() -> begun(file(avro)))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("vectors.txt");
     assertThatThrownBy(() -> begun(folder.resolve("none.txt"))).hasMessageContaining("none.txt");
   }
 
