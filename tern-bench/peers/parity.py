@@ -37,18 +37,38 @@ class Model:
     # A batch.
 
     def begin(self, number):
-        self.number = number
+        self.number_of_batch = number
         self.dense = self.arrays[f"batch.{number}.dense"]
         self.rows = self.dense.shape[0]
 
     def ids(self, slot):
-        name = f"batch.{self.number}.{slot[0]}"
+        name = f"batch.{self.number_of_batch}.{slot[0]}"
         return self.arrays[name + ".ids"], self.arrays[name + ".offsets"]
 
+    def number(self, slot):
+        """(B, W): the vector of a number. Row 0 of the table is that of a missing one."""
+        name, table, way, bounds = slot
+        x, rows = self.arrays[f"batch.{self.number_of_batch}.raw.{name}"], self.weights["table." + table]
+        missing = x.isnan()
+        x = torch.nan_to_num(x).contiguous()
+        bounds = torch.tensor(bounds)
+        if way == "field":
+            vectors = x.unsqueeze(1) * rows[1]
+        elif way == "buckets":
+            vectors = rows[1 + torch.bucketize(x, bounds, right=True)]
+        else:
+            low, high = bounds[:-1], bounds[1:]
+            encoded = ((x.unsqueeze(1) - low) / (high - low)).clamp(0, 1)
+            vectors = encoded @ rows[2 : 2 + len(low)] + rows[1]
+        return torch.where(missing.unsqueeze(1), rows[0], vectors)
+
     def pooled(self, square=False):
-        """(B, S, W): the sums of the rows of each slot that is pooled."""
+        """(B, S, W): the sums of the rows of each slot that is pooled, or of their squares; a number is one."""
         sums = []
         for slot in self.slots:
+            if slot[2] in ("field", "buckets", "piecewise"):
+                vectors = self.number(slot)
+                sums.append(vectors.square() if square else vectors)
             if slot[2] == "pooled":
                 ids, offsets = self.ids(slot)
                 rows = self.weights["table." + slot[1]][ids]
@@ -255,12 +275,12 @@ class Model:
         """Rows a batch with each row's item: one over the mean gap between them, until there are 50 the mean of
         all, then moving; a gap counts as ten times the mean at most. Before the first gap, one over the batches so
         far."""
-        if self.number == 0:
+        if self.number_of_batch == 0:
             self.gaps = {}
         distinct, row, counts = torch.unique(ids, return_inverse=True, return_counts=True)
         rates = []
         for item, count in zip(distinct.tolist(), counts.tolist()):
-            now = self.number + 1
+            now = self.number_of_batch + 1
             if item not in self.gaps:
                 mean, gaps = now / count, 0
             else:

@@ -28,9 +28,10 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * Every model beside the same one in PyTorch: from equal weights, on equal batches, the loss of
- * each step. A difference of more than {@value #MOST} of the loss is an error. Both update all
- * weights by plain gradient descent, so a wrong gradient shows in the losses that follow.
+ * Every model, and once more with numbers that have vectors, beside the same one in PyTorch: from
+ * equal weights, on equal batches, the loss of each step. A difference of more than {@value #MOST}
+ * of the loss is an error. Both update all weights by plain gradient descent, so a wrong gradient
+ * shows in the losses that follow.
  *
  * <p>{@code --device cuda} compares a CUDA device with the processor instead ({@link
  * DeviceParity}).
@@ -73,8 +74,11 @@ public final class ParityBench {
     }
     List<String> apart = new ArrayList<>();
     for (ModelConfig.Type type : types) {
-      if (bench.compare(type) > MOST) {
+      if (bench.compare(type, false) > MOST) {
         apart.add(type.name());
+      }
+      if (ParityCases.takesVectors(type) && bench.compare(type, true) > MOST) {
+        apart.add(type.name() + " of numbers with vectors");
       }
     }
     if (!apart.isEmpty()) {
@@ -84,23 +88,27 @@ public final class ParityBench {
     }
   }
 
-  /** The largest difference of a loss, as a share of it. */
-  private double compare(ModelConfig.Type type) {
+  /**
+   * The largest difference of a loss, as a share of it.
+   *
+   * @param vectors whether numbers have vectors
+   */
+  private double compare(ModelConfig.Type type, boolean vectors) {
     Path folder = temporary();
     try {
-      double[] own = losses(type, folder);
+      double[] own = losses(type, vectors, folder);
       double[] peer = peer(folder);
       double most = 0;
       for (int step = 0; step < STEPS; step++) {
         most = Math.max(most, Math.abs(own[step] - peer[step]) / Math.abs(peer[step]));
       }
-      String name = type.name().toLowerCase(Locale.ROOT);
+      String name = type.name().toLowerCase(Locale.ROOT) + (vectors ? "+numbers" : "");
       System.out.printf(
           Locale.ROOT,
           arguments.json()
               ? "{\"bench\":\"parity\",\"case\":\"%s\",\"value\":%.3g,\"unit\":\"largest relative"
                     + " difference\",\"steps\":%d,\"loss\":[%.6f,%.6f],\"peer\":\"pytorch\",\"peer_loss\":[%.6f,%.6f]}%n"
-              : "%-14s largest difference %.3g in %d steps, loss %.6f to %.6f, PyTorch's %.6f to"
+              : "%-20s largest difference %.3g in %d steps, loss %.6f to %.6f, PyTorch's %.6f to"
                   + " %.6f%n",
           name,
           most,
@@ -115,9 +123,10 @@ public final class ParityBench {
     }
   }
 
-  private static double[] losses(ModelConfig.Type type, Path folder) {
+  private static double[] losses(ModelConfig.Type type, boolean vectors, Path folder) {
     Schema raw = ParityCases.schema(type);
-    FeatureEncoder encoder = ParityCases.encoder(raw);
+    FeatureEncoder encoder =
+        vectors ? ParityCases.encoder(raw, ParityCases.vectors()) : ParityCases.encoder(raw);
     SplittableRandom random = new SplittableRandom(7);
     TrainOptions options =
         TrainOptions.of(Optimizer.sgd(RATE))
@@ -131,12 +140,12 @@ public final class ParityBench {
       written.tables(trainer.network(), ParityCases.IDS);
       Batch encoded = new Batch(encoder.schema(), ParityCases.BATCH);
       for (int step = 0; step < STEPS; step++) {
-        Batch batch = ParityCases.batch(raw, random);
-        written.batch(step, batch);
+        Batch batch = ParityCases.batch(raw, random, vectors);
         encoder.apply(batch, encoded);
+        written.batch(step, batch, encoded);
         losses[step] = trainer.step(encoded).loss();
       }
-      written.write(ParityCases.model(type), encoder.schema(), RATE, STEPS);
+      written.write(ParityCases.model(type), encoder, RATE, STEPS);
     }
     return losses;
   }

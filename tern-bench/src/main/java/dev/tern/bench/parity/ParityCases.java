@@ -57,11 +57,30 @@ final class ParityCases {
     return new Schema(labels, NUMBERS, slots);
   }
 
+  /** Whether a model takes numbers with vectors, which are slots more. */
+  static boolean takesVectors(ModelConfig.Type type) {
+    return type != ModelConfig.Type.NEUMF && type != ModelConfig.Type.GMF;
+  }
+
+  /** How numbers have vectors, one in each way; the second one is a number, too. */
+  static List<NumberEncoding> vectors() {
+    NumberEncoding none = NumberEncoding.none();
+    return List.of(
+        new NumberEncoding.Field(none),
+        new NumberEncoding.Beside(
+            none, new NumberEncoding.PiecesBetween(List.of(-0.8f, -0.3f, 0.1f, 0.9f))),
+        new NumberEncoding.Boundaries(List.of(-0.4f, 0.2f)));
+  }
+
   static FeatureEncoder encoder(Schema schema) {
+    return encoder(schema, Collections.nCopies(schema.denseDim(), NumberEncoding.none()));
+  }
+
+  static FeatureEncoder encoder(Schema schema, List<NumberEncoding> numbers) {
     FeatureEncoder plain =
         FeatureEncoder.fit(
             Readers.inMemory(schema, List.of()),
-            Collections.nCopies(schema.denseDim(), NumberEncoding.none()),
+            numbers,
             Collections.nCopies(schema.slotCount(), IdEncoding.verbatim()),
             TextDictionary.none(),
             read -> {});
@@ -72,6 +91,15 @@ final class ParityCases {
   }
 
   static Batch batch(Schema schema, SplittableRandom random) {
+    return batch(schema, random, false);
+  }
+
+  /**
+   * Rows at random.
+   *
+   * @param missing whether some numbers are
+   */
+  static Batch batch(Schema schema, SplittableRandom random, boolean missing) {
     Batch batch = new Batch(schema, BATCH);
     for (int row = 0; row < BATCH; row++) {
       boolean click = random.nextInt(3) == 0;
@@ -79,7 +107,8 @@ final class ParityCases {
         batch.setLabel(label, click && (label == 0 || random.nextBoolean()) ? 1 : 0);
       }
       for (int f = 0; f < schema.denseDim(); f++) {
-        batch.setDense(f, (float) random.nextDouble(-1, 1));
+        float number = (float) random.nextDouble(-1, 1);
+        batch.setDense(f, missing && random.nextInt(8) == 0 ? Float.NaN : number);
       }
       int length = random.nextInt(4) == 0 ? 0 : random.nextInt(10);
       for (int slot = 0; slot < schema.slotCount(); slot++) {

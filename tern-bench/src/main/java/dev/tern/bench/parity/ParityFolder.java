@@ -3,6 +3,8 @@ package dev.tern.bench.parity;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.data.encode.FeatureEncoder;
+import dev.tern.data.encode.NumberEncoding;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.model.ModelConfig;
@@ -23,6 +25,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * What {@code peers/parity.py} reads: {@code data.bin} with arrays one after the other, and {@code
@@ -81,13 +84,24 @@ final class ParityFolder {
     }
   }
 
-  /** Adds batch {@code number}. */
-  void batch(int number, Batch batch) {
+  /**
+   * Adds batch {@code number}.
+   *
+   * @param encoded its numbers as the model reads them
+   */
+  void batch(int number, Batch batch, Batch encoded) {
     Schema schema = batch.schema();
     String name = "batch." + number + ".";
     int rows = batch.size();
     floats(name + "labels", batch.labels(), rows, schema.labelDim());
-    floats(name + "dense", batch.dense(), rows, schema.denseDim());
+    floats(name + "dense", encoded.dense(), rows, encoded.schema().denseDim());
+    for (int f = 0; f < schema.denseDim(); f++) {
+      float[] column = new float[rows];
+      for (int row = 0; row < rows; row++) {
+        column[row] = batch.dense()[row * schema.denseDim() + f];
+      }
+      floats(name + "raw." + schema.dense().get(f), column, rows);
+    }
     for (int s = 0; s < schema.slotCount(); s++) {
       String slot = name + schema.slotNames().get(s);
       longs(slot + ".ids", batch.ids(s), batch.idCount(s));
@@ -97,9 +111,14 @@ final class ParityFolder {
   }
 
   /** Writes both files. */
-  void write(ModelConfig model, Schema schema, float rate, int steps) {
+  void write(ModelConfig model, FeatureEncoder encoder, float rate, int steps) {
+    Schema schema = encoder.schema();
+    int ofIds = encoder.rawSchema().slotCount();
     String slots =
-        schema.slots().stream().map(ParityFolder::slot).collect(Collectors.joining(", "));
+        Stream.concat(
+                schema.slots().stream().limit(ofIds).map(ParityFolder::slot),
+                schema.slots().stream().skip(ofIds).map(slot -> number(slot, encoder)))
+            .collect(Collectors.joining(", "));
     String index =
         """
         {"model": "%s", "embedding": %d, "heads": %d, "rate": %s, "steps": %d,
@@ -131,6 +150,23 @@ final class ParityFolder {
     List<String> words =
         List.of(slot.name(), slot.table(), slot.sequence().isPresent() ? "sequence" : "pooled");
     return "[" + quoted(words) + "]";
+  }
+
+  /** The slot of a number, and how it is one: its bounds, where it has some. */
+  private static String number(Slot slot, FeatureEncoder encoder) {
+    NumberEncoding encoding = encoder.dense().get(encoder.rawSchema().dense().indexOf(slot.name()));
+    NumberEncoding own =
+        encoding instanceof NumberEncoding.Beside(NumberEncoding _, NumberEncoding beside)
+            ? beside
+            : encoding;
+    String way =
+        switch (own) {
+          case NumberEncoding.Field _ -> "\"field\", []";
+          case NumberEncoding.PiecesBetween(List<Float> edges) -> "\"piecewise\", " + edges;
+          case NumberEncoding.Boundaries(List<Float> values) -> "\"buckets\", " + values;
+          default -> throw new AssertionError(own);
+        };
+    return "[" + quoted(List.of(slot.name(), slot.table())) + ", " + way + "]";
   }
 
   private static String quoted(List<String> words) {
