@@ -137,12 +137,20 @@ final class DataSource {
 
   /** The raw rows to train on. */
   DataReader train() {
+    return train(Optional.empty());
+  }
+
+  /** The raw rows to train on, with the column of groups whose rows are compared, if any. */
+  DataReader train(Optional<String> group) {
     return isSynthetic()
         ? generator().open(0, config.synthetic().rows())
         : labelled(
             config.times().evalFrom().isEmpty()
-                ? open(config.train())
-                : between(this, Long.MIN_VALUE, config.times().evalFrom().getAsLong()));
+                ? grouped(group, config.train()).open(config.train())
+                : between(
+                    grouped(group, config.train()),
+                    Long.MIN_VALUE,
+                    config.times().evalFrom().getAsLong()));
   }
 
   /** The training files' rows of {@code of} from one time to before another. */

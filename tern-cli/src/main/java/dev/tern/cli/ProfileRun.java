@@ -43,7 +43,7 @@ final class ProfileRun {
     TrainOptions options = config.train().options().reportEvery(1).epochs(Integer.MAX_VALUE);
     try (Device device = recorded(TrainRun.device(config.train()));
         Trainer trainer = Trainer.create(device, encoder, config.model(), options);
-        DataReader rows = source.train()) {
+        DataReader rows = source.train(config.model().group())) {
       progress.begin("profile", "steps", 0, steps);
       trainer.fit(
           rows,

@@ -67,7 +67,7 @@ final class Rival implements Scoring.Taker {
   }
 
   private static String words(Task task) {
-    if (!task.loss().isOfProbability() || task.loss().accepts(0.5f)) {
+    if (!task.loss().hasAuc() || task.loss().accepts(0.5f)) {
       throw new ConfigException(
           "--against: got the task %s of %s, expected one of labels 0 and 1, for which alone the interval is known; evaluate each model by itself"
               .formatted(task.label(), task.loss()));

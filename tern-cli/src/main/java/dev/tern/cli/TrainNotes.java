@@ -112,8 +112,15 @@ final class TrainNotes {
         .filter(
             task -> label.isEmpty() || task.label().equals(label) || task.column().equals(label))
         .findFirst()
-        .filter(task -> !task.loss().isOfProbability() || task.loss() instanceof Loss.OfClass)
+        .filter(task -> !task.loss().hasAuc() || task.loss() instanceof Loss.OfClass)
         .isPresent();
+  }
+
+  /** Says that a loss of pairs found none since the last report. */
+  void withoutPairs(String group) {
+    progress.note(
+        "warning: no batch so far had a row labelled 1 and one labelled 0 with the same %s, so nothing was learned; let rows of one %s stand near each other, shuffle fewer of them (train.shuffle_rows) or take larger batches"
+            .formatted(group, group));
   }
 
   /** Says that a resumed run took no step. */

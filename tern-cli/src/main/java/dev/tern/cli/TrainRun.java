@@ -61,6 +61,8 @@ final class TrainRun {
   /** Whether the columns of an evaluation were shown: later ones have the same rows. */
   private boolean isColumnsShown;
 
+  private boolean isPairsShown;
+
   private TrainRun(Config config, RunFolder folder, Progress progress, Optional<Path> record) {
     this.record = record;
     this.config = config;
@@ -126,9 +128,9 @@ final class TrainRun {
     if (!resumed) {
       source.times(progress);
     }
-    LabelCheck labels = new LabelCheck(config.data(), DataSource.of(config.data()), hasOwnLoss());
+    LabelCheck labels = labelCheck();
     labels.evaluation(progress, resumed ? OptionalInt.empty() : stopsEarly());
-    Optional<Optimum> reachable = hasOwnLoss() ? Optional.empty() : source.optimum();
+    Optional<Optimum> reachable = ranks() ? Optional.empty() : source.optimum();
     boolean stopped;
     List<MetricsLine> lines;
     Optional<MetricsLine> best;
@@ -255,7 +257,7 @@ final class TrainRun {
     if (resume && Checkpoint.existsAt(folder.checkpoints())) {
       return Trainer.resume(device, folder.checkpoints(), config.model(), options);
     }
-    new LabelCheck(config.data(), DataSource.of(config.data()), hasOwnLoss()).training(progress);
+    labelCheck().training(progress);
     try (DataReader training = source.train()) {
       progress.begin("fit encoders", "rows", 0, training.rowCount().orElse(0));
       AtomicLong seen = new AtomicLong();
@@ -333,7 +335,7 @@ final class TrainRun {
     Thread hook = new Thread(() -> stopAndWait(trainer), "tern-interrupt");
     Runtime.getRuntime().addShutdownHook(hook);
     Clock clock = new Clock(log);
-    try (DataReader rows = source.train()) {
+    try (DataReader rows = source.train(config.model().group())) {
       atTraining = () -> progress.begin("train", "steps", trainer.step(), lastStep(trainer, rows));
       atTraining.run();
       trainer.fit(rows, eval, report -> show(report, log, clock));
@@ -388,6 +390,10 @@ final class TrainRun {
 
   private void show(dev.tern.train.Progress report, MetricsLog log, Clock clock) {
     boolean evaluated = report.split() == Split.EVAL;
+    if (!evaluated && !isPairsShown && report.rows().loss() == 0) {
+      isPairsShown = true;
+      config.model().group().ifPresent(notes::withoutPairs);
+    }
     log.append(
         new MetricsLine(
             report.step(),
@@ -395,7 +401,7 @@ final class TrainRun {
             evaluated ? MetricsLine.Split.EVAL : MetricsLine.Split.TRAIN,
             loss(report),
             report.metrics().auc(),
-            hasOwnLoss() ? Double.NaN : report.tasks().getFirst().calibration(),
+            ranks() ? Double.NaN : report.tasks().getFirst().calibration(),
             report.pace().samplesPerSecond(),
             report.memoryBytes(),
             clock.seconds(),
@@ -406,7 +412,7 @@ final class TrainRun {
             evaluated(report),
             values(report.tasks().getFirst())));
     String facts =
-        (hasOwnLoss() ? ownFacts(report) : facts(report.tasks()))
+        (ranks() ? ownFacts(report) : facts(report.tasks()))
             + "  "
             + Format.rate(report.pace().samplesPerSecond())
             + " samples/s"
@@ -423,8 +429,14 @@ final class TrainRun {
     }
   }
 
-  private boolean hasOwnLoss() {
-    return config.model().type().hasOwnLoss();
+  private LabelCheck labelCheck() {
+    return new LabelCheck(
+        config.data(), DataSource.of(config.data()), config.model().type().hasOwnLoss());
+  }
+
+  /** Whether scores order rows, and are no probabilities. */
+  private boolean ranks() {
+    return config.model().ranks();
   }
 
   /**
@@ -432,7 +444,7 @@ final class TrainRun {
    * know.
    */
   private double loss(dev.tern.train.Progress report) {
-    return hasOwnLoss() ? report.rows().loss() : report.tasks().getFirst().loss();
+    return ranks() ? report.rows().loss() : report.tasks().getFirst().loss();
   }
 
   private static String ownFacts(dev.tern.train.Progress report) {
@@ -503,7 +515,7 @@ final class TrainRun {
             .map(task ->
                 new EvaluatedTask(
                     task.task(),
-                    hasOwnLoss() ? Optional.empty() : task.reliability(),
+                    ranks() ? Optional.empty() : task.reliability(),
                     task.groups().map(this::groups),
                     task.classes()))
             .toList();

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,6 +47,83 @@ final class GroupsCommandTest {
         """
             .formatted(rows, rows, data, train, temp.resolve(name));
     return tern("train", Files.writeString(temp.resolve(name + ".yaml"), yaml).toString());
+  }
+
+  /** As {@link #train}, by the order of the rows of a user. */
+  private Result trainPairs(String name, String data, String train) throws IOException {
+    String yaml =
+        """
+        data: {format: csv, train: "%s", eval: "%s", labels: [{columns: [click], loss: bpr}], sparse: {columns: [site, ad]}%s}
+        model: {type: fm, embedding: 4}
+        train: {batch: 64, epochs: 3, threads: 1, memory: 64m, optimizer: {type: adam, lr: 0.02}%s}
+        run: {dir: "%s"}
+        """
+            .formatted(rows, rows, data, train, temp.resolve(name));
+    return tern("train", Files.writeString(temp.resolve(name + ".yaml"), yaml).toString());
+  }
+
+  @Test
+  void aModelOfPairsHasScoresThatOrderAndNoFiguresOfProbabilities() throws IOException {
+    Result trained = trainPairs("pairs", ", group: user", ", monitor: gauc");
+    assertThat(trained.code()).as(trained.err()).isZero();
+    assertThat(trained.err())
+        .containsPattern("evaluation  AUC 0\\.\\d+  GAUC 0\\.[6-9]")
+        .doesNotContain("log loss", "nothing was learned");
+    assertThat(last("pairs").gauc()).isGreaterThan(0.6);
+    Result evaluated = evaluate("pairs", "--latest", "--group", "user");
+    assertThat(evaluated.out())
+        .contains("AUC 0.", "%nGAUC by rows %.6f%n".formatted(last("pairs").gauc()))
+        .doesNotContain("log loss", "calibration", "ECE");
+    Path scores = temp.resolve("scores.csv");
+    Result predicted =
+        tern("predict", temp.resolve("pairs").toString(), rows.toString(), "--out", "" + scores);
+    assertThat(predicted.code()).as(predicted.err()).isZero();
+    assertThat(Files.readAllLines(scores).stream().skip(1).mapToDouble(Double::parseDouble))
+        .anyMatch(score -> score < 0)
+        .hasSize(400);
+    assertThat(evaluate("pairs", "--against", temp.resolve("pairs").toString()).out())
+        .doesNotContain("log loss");
+  }
+
+  @Test
+  void pairsNeedGroupsAndRowsThatMeet() throws IOException {
+    assertThat(trainPairs("none", "", "").err())
+        .contains("data.labels.loss: got bpr without data.group")
+        .contains("as in data.group: user");
+    assertThat(trainPairs("figure", ", group: user", ", monitor: log_loss").err())
+        .contains("train.monitor: got log_loss for the label click, whose scores are no");
+    assertThat(trainPairs("absent", ", group: nobody", "").err()).contains("nobody");
+    Result alone = trainPairs("alone", ", group: user", ", shuffle_rows: 0, report_every: 1");
+    assertThat(alone.err()).doesNotContain("nothing was learned");
+    Files.writeString(
+        rows,
+        Files.readString(rows)
+                .lines()
+                .limit(60)
+                .map(line -> line.replaceFirst(",u\\d+,", ",,"))
+                .collect(Collectors.joining("\n"))
+            + "\n");
+    Result without = trainPairs("without", ", group: user", "");
+    assertThat(without.code()).as(without.err()).isZero();
+    assertThat(without.err())
+        .contains(
+            "warning: no batch so far had a row labelled 1 and one labelled 0 with the same user");
+  }
+
+  @Test
+  void aResumedRunOfPairsKeepsItsGroups() throws IOException {
+    assertThat(trainPairs("kept", ", group: user", "").code()).isZero();
+    Result other =
+        tern(
+            "train",
+            temp.resolve("kept.yaml").toString(),
+            "--resume",
+            "--set",
+            "data.group=site",
+            "--set",
+            "train.epochs=4");
+    assertThat(other.code()).isNotZero();
+    assertThat(other.err()).contains("{\"type\":\"bpr\",\"group\":\"site\"}");
   }
 
   private Result evaluate(String run, String... more) {

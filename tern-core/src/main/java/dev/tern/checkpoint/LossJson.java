@@ -22,6 +22,7 @@ final class LossJson {
           json.put(TYPE, "focal").put("gamma", gamma).put("alpha", alpha);
       case Loss.OfClass(int number, int classes) ->
           json.put(TYPE, "softmax").put("class", number).put("classes", classes);
+      case Loss.Pairwise(String group) -> json.put(TYPE, "bpr").put("group", group);
     };
   }
 
@@ -38,6 +39,7 @@ final class LossJson {
       case "softmax" ->
           new Loss.OfClass(
               Math.toIntExact(json.integer("class")), Math.toIntExact(json.integer("classes")));
+      case "bpr" -> new Loss.Pairwise(json.text("group"));
       default ->
           throw new DataException(
               "got the loss %s, expected one of this version; take a newer one".formatted(type));

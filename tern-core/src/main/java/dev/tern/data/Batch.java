@@ -44,6 +44,11 @@ public final class Batch implements AutoCloseable {
   /** The weight of each row; {@link #UNWEIGHTED} for rows without. */
   private float[] rowWeights;
 
+  /** The group of each row where {@link #grouped}; room for more else. */
+  private long[] groups = {};
+
+  private boolean grouped;
+
   private final long[][] ids;
   private final int[][] offsets;
 
@@ -105,6 +110,7 @@ public final class Batch implements AutoCloseable {
     labels = before.labels;
     dense = before.dense;
     rowWeights = before.rowWeights;
+    groups = before.groups;
     ids = before.ids;
     offsets = before.offsets;
     oneHotRows = before.oneHotRows;
@@ -195,9 +201,40 @@ public final class Batch implements AutoCloseable {
     return closed;
   }
 
+  /**
+   * Says which rows belong together, for a loss that compares rows ({@code Loss.Pairwise}). Neither
+   * a file nor another batch takes it over: it lasts until {@link #clear}.
+   *
+   * @param of a number for each row in use, equal for rows of one group; {@link
+   *     dev.tern.data.encode.TextHash#EMPTY} for a row of none
+   */
+  public void setGroups(long[] of) {
+    if (of.length < size) {
+      throw new IllegalArgumentException(
+          "batch: got the groups of %d rows, expected those of %d; give one for each"
+              .formatted(of.length, size));
+    }
+    if (groups.length < size) {
+      groups = new long[capacity];
+    }
+    System.arraycopy(of, 0, groups, 0, size);
+    grouped = true;
+  }
+
+  /** Whether it is known which rows belong together. */
+  public boolean isGrouped() {
+    return grouped;
+  }
+
+  /** The group of a row, as {@link #setGroups} was told. */
+  public long group(int row) {
+    return groups[row];
+  }
+
   /** Removes all rows. */
   public void clear() {
     closed = false;
+    grouped = false;
     size = 0;
     Arrays.fill(oneHotRows, 0);
     Arrays.fill(weighed, 0);

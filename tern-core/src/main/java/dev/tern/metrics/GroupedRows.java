@@ -53,7 +53,7 @@ public final class GroupedRows {
 
   /** Whether a task has figures by group: its labels are 0 and 1. */
   public static boolean isOf(Task task) {
-    return task.loss().isOfProbability() && !task.loss().accepts(0.5f);
+    return task.loss().hasAuc() && !task.loss().accepts(0.5f);
   }
 
   /**

@@ -72,7 +72,7 @@ public final class TaskMetrics {
       Loss loss = task.loss();
       boolean soft = loss.isOfProbability() && loss.accepts(0.5f);
       metrics.add(soft ? Metrics.ofSoftLabels() : new Metrics());
-      values.add(loss.isOfProbability() ? Optional.empty() : Optional.of(new ValueMetrics(loss)));
+      values.add(loss.hasAuc() ? Optional.empty() : Optional.of(new ValueMetrics(loss)));
     }
     tasks.classLogits().groups().forEach(group -> classes.add(new ClassMetrics(group.classes())));
   }

@@ -1,14 +1,16 @@
 package dev.tern.model;
 
 import dev.tern.internal.ir.Pointwise;
+import dev.tern.nn.PairwiseLoss;
 import dev.tern.tensor.Tensor;
+import java.util.Objects;
 
 /**
  * What training minimizes for a task, as a value: a function of a row's logit {@code x} and label
  * {@code y}. It also says what the logit predicts, and which labels there may be.
  *
- * <p>A loss is elementwise: with its gradient and the share of each row it is one kernel, and focal
- * loss is two.
+ * <p>All but {@link Pairwise} are elementwise: with its gradient and the share of each row such a
+ * loss is one kernel, and focal loss is two.
  */
 public sealed interface Loss {
   /** Cross entropy of labels 0 and 1, the default. */
@@ -288,6 +290,59 @@ public sealed interface Loss {
     }
   }
 
+  /**
+   * Of pairs of rows with one value of a column, such as a user, one labelled 1 and one labelled 0:
+   * how far the second has the higher score ({@link PairwiseLoss}, BPR). Scores order the rows of a
+   * group, and are no probabilities. All tasks of a model have this loss, or none has.
+   *
+   * @param group the column, a slot of the rows trained on; the model need not read it
+   */
+  record Pairwise(String group) implements Loss {
+    public Pairwise {
+      Objects.requireNonNull(group, "group");
+      if (group.isEmpty()) {
+        throw new IllegalArgumentException(
+            "loss: got no column of groups for bpr, expected the name of one; name the column whose"
+                + " rows are compared");
+      }
+    }
+
+    /**
+     * None: a row alone has no loss.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public Tensor of(Tensor logits, Tensor labels) {
+      throw ofPairs();
+    }
+
+    /**
+     * None, as {@link #of}.
+     *
+     * @throws UnsupportedOperationException always
+     */
+    @Override
+    public double value(double x, double y) {
+      throw ofPairs();
+    }
+
+    private static UnsupportedOperationException ofPairs() {
+      return new UnsupportedOperationException(
+          "loss bpr: got single rows, expected pairs of rows; take PairwiseLoss");
+    }
+
+    @Override
+    public boolean accepts(float label) {
+      return label == 0 || label == 1;
+    }
+
+    @Override
+    public String toString() {
+      return "bpr(group=" + group + ")";
+    }
+  }
+
   /** The loss of each logit against the label of the same place, in their shape. */
   Tensor of(Tensor logits, Tensor labels);
 
@@ -308,7 +363,7 @@ public sealed interface Loss {
   default String accepted() {
     return switch (this) {
       case BinaryCrossEntropy(boolean soft) -> soft ? "0 to 1" : "0 or 1";
-      case Focal _ -> "0 or 1";
+      case Focal _, Pairwise _ -> "0 or 1";
       case OfClass(_, int classes) -> "a whole number from 0 to " + (classes - 1);
       case Poisson _ -> "a finite number of 0 or more";
       case SquaredError _, AbsoluteError _, Huber _ -> "a finite number";
@@ -318,6 +373,11 @@ public sealed interface Loss {
   /** Whether the prediction is a probability of the label 1, which may be soft. */
   default boolean isOfProbability() {
     return this instanceof BinaryCrossEntropy || this instanceof Focal || this instanceof OfClass;
+  }
+
+  /** Whether labels are 0 and 1, or between, so that scores have an AUC. */
+  default boolean hasAuc() {
+    return isOfProbability() || this instanceof Pairwise;
   }
 
   private static double softplus(double x) {

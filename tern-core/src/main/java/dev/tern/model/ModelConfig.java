@@ -188,6 +188,7 @@ public record ModelConfig(
                 .formatted(task, type, task.label()));
       }
     }
+    TaskLabels.group(towers.tasks());
     hidden.forEach(size -> require(size >= 1, "hidden", size, "1 or more"));
     bottom.forEach(size -> require(size >= 1, "bottom", size, "1 or more"));
     List<Integer> attention = interaction.attention();
@@ -362,6 +363,19 @@ public record ModelConfig(
   /** The same model with other tasks and towers. */
   public ModelConfig withTowers(Towers other) {
     return new ModelConfig(type, widths, hidden, bottom, style, interaction, other);
+  }
+
+  /** The column of {@link Loss.Pairwise}, if its tasks have that loss. */
+  public Optional<String> group() {
+    return TaskLabels.group(towers.tasks());
+  }
+
+  /**
+   * Whether its scores are logits that order rows, rather than probabilities or values: it has a
+   * loss of its own, or learns pairs.
+   */
+  public boolean ranks() {
+    return type.hasOwnLoss() || group().isPresent();
   }
 
   @Override

@@ -49,6 +49,7 @@ public final class TaskLabels {
    *     schema does not have
    */
   public static TaskLabels of(Schema schema, List<Task> named) {
+    group(named);
     Set<String> seen = new HashSet<>();
     for (Task task : named) {
       if (!seen.add(task.label())) {
@@ -69,6 +70,33 @@ public final class TaskLabels {
       }
     }
     return new TaskLabels(schema, named.isEmpty() ? List.of(Task.of("")) : List.copyOf(named));
+  }
+
+  /**
+   * The column of groups of tasks that learn pairs, if they do.
+   *
+   * @throws IllegalArgumentException if some learn pairs and others do not, or of other groups
+   */
+  static Optional<String> group(List<Task> tasks) {
+    List<Optional<String>> groups =
+        tasks.stream()
+            .map(task ->
+                task.loss() instanceof Loss.Pairwise(String group)
+                    ? Optional.of(group)
+                    : Optional.<String>empty())
+            .distinct()
+            .toList();
+    if (groups.size() > 1) {
+      throw new IllegalArgumentException(
+          "tasks: got the losses %s, expected bpr of one column for all tasks or for none, as its scores are no probabilities; train two models"
+              .formatted(tasks.stream().map(Task::loss).toList()));
+    }
+    return groups.isEmpty() ? Optional.empty() : groups.getFirst();
+  }
+
+  /** The column whose rows are compared, where the tasks learn pairs: {@link Loss.Pairwise}. */
+  public Optional<String> group() {
+    return group(tasks);
   }
 
   private static int index(Schema schema, Task task, String name) {
@@ -109,7 +137,8 @@ public final class TaskLabels {
   }
 
   /**
-   * The losses of logits, in the shape of both: {@code [B]}, or {@code [B, K]} of {@code K} tasks.
+   * The losses of logits where they are of each row, in the shape of both: {@code [B]}, or {@code
+   * [B, K]} of {@code K} tasks.
    */
   public Tensor losses(Tensor logits, Tensor labels) {
     Loss first = tasks.getFirst().loss();
@@ -129,6 +158,7 @@ public final class TaskLabels {
     return tasks.size() == 1
         && within[0] == NONE
         && first.weight() == 1
+        && group().isEmpty()
         && first.positiveWeight() == 1;
   }
 

@@ -98,11 +98,12 @@ public final class Predictor implements AutoCloseable {
   }
 
   /**
-   * Whether the model has a loss of its own, as two towers have: {@link Model#hasOwnLoss}. Its
-   * scores are its logits: they say which of two items suits a user better, not how likely it is.
+   * Whether scores are logits: of a model that has a loss of its own, as two towers have ({@link
+   * Model#hasOwnLoss}), or was trained by {@link dev.tern.model.Loss.Pairwise}. They say which of
+   * two items suits a user better, not how likely it is.
    */
   public boolean hasOwnLoss() {
-    return network.model().hasOwnLoss();
+    return network.model().hasOwnLoss() || network.tasks().group().isPresent();
   }
 
   /** Turns the logits of rows into what their tasks' losses predict. */

@@ -89,7 +89,12 @@ public record Monitor(Figure figure, String task) {
           "monitor: got %s for the classes of %s, expected LOG_LOSS; take that"
               .formatted(figure, of.column()));
     }
-    boolean probability = of.loss().isOfProbability();
+    if (of.loss() instanceof Loss.Pairwise && figure != Figure.AUC && figure != Figure.GAUC) {
+      throw new IllegalArgumentException(
+          "monitor: got %s for the task %s with the loss %s, whose scores are no probabilities, expected AUC or GAUC; take one of these"
+              .formatted(figure, of.label(), of.loss()));
+    }
+    boolean probability = of.loss().hasAuc();
     if (figure == Figure.GAUC && !GroupedRows.isOf(of)) {
       throw new IllegalArgumentException(
           "monitor: got GAUC for the task %s with the loss %s, expected a task of labels 0 and 1; take another figure"

@@ -29,7 +29,7 @@ import java.util.Optional;
  * backward, and the optimizers update dense parameters and rows. The loss is the sum of the tasks'
  * losses times their weights. A task's loss is the mean of {@link Task#loss} over the rows of the
  * batch that count for it, by their weights, or 0 where none does; that of a positive row is taken
- * times {@link Task#positiveWeight}.
+ * times {@link Task#positiveWeight}. Of tasks that learn pairs it is that of {@link PairShares}.
  */
 final class TrainStep implements AutoCloseable {
   private static final int LOSS = 0;
@@ -45,6 +45,9 @@ final class TrainStep implements AutoCloseable {
 
   /** What each row and task counts in the loss; none where the loss is their mean. */
   private final Optional<Variable> shares;
+
+  /** Of tasks that learn pairs. */
+  private final Optional<PairShares> pairs;
 
   private final List<MemorySegment> gradients;
   private final Variable seed;
@@ -74,20 +77,25 @@ final class TrainStep implements AutoCloseable {
     this.rooms = rooms;
     Device device = network.device();
     inputs = network.newInputs(batch, rooms);
-    List<Variable> made = new ArrayList<>();
+    List<Runnable> made = new ArrayList<>();
     try {
       seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
-      made.add(seed);
+      made.add(seed::close);
       Pass pass = Pass.training(seed);
       int tasks = network.tasks().count();
       Shape shape = tasks == 1 ? Shape.of(batch) : Shape.of(batch, tasks);
       labels = Variable.zeros(device, "labels", shape);
-      made.add(labels);
+      made.add(labels::close);
       shares =
           network.tasks().isPlain() && !network.schema().weighted()
               ? Optional.empty()
               : Optional.of(Variable.zeros(device, "shares", shape));
-      shares.ifPresent(made::add);
+      shares.ifPresent(each -> made.add(each::close));
+      pairs =
+          network.tasks().group().isEmpty()
+              ? Optional.empty()
+              : Optional.of(new PairShares(device, network.tasks(), batch));
+      pairs.ifPresent(each -> made.add(each::close));
       Tensor rewards =
           shares.map(each -> labels.tensor().mul(each.tensor())).orElse(labels.tensor());
       Tensor logits = network.logits(inputs.features(pass, rewards));
@@ -103,7 +111,7 @@ final class TrainStep implements AutoCloseable {
       computation = Computation.of(device, outputs, updates, search);
       gradients = inputs.gradients(computation, GRADIENT);
     } catch (RuntimeException | Error e) {
-      made.forEach(Variable::close);
+      made.forEach(Runnable::run);
       inputs.close();
       throw e;
     }
@@ -115,7 +123,10 @@ final class TrainStep implements AutoCloseable {
   private Tensor loss(Pass pass, Tensor logits) {
     List<Tensor> terms = new ArrayList<>(pass.losses().values());
     Model model = network.model();
-    if (!model.hasOwnLoss()) {
+    if (pairs.isPresent() && !model.hasOwnLoss()) {
+      Tensor share = shares.orElseThrow().tensor();
+      terms.addFirst(pairs.get().loss(logits, labels.tensor(), share));
+    } else if (!model.hasOwnLoss()) {
       Tensor losses = network.tasks().losses(logits, labels.tensor());
       terms.addFirst(shares.map(share -> losses.mul(share.tensor()).sum()).orElseGet(losses::mean));
     } else if (network.tasks().tasks().stream()
@@ -192,9 +203,12 @@ final class TrainStep implements AutoCloseable {
         counted += counts ? rows.rowWeight(b) : 0;
         Memory.setFloat(to + 4L * (b * count + k), counts ? label(tasks, rows, b, k) : 0);
       }
-      if (shares.isPresent()) {
+      if (shares.isPresent() && pairs.isEmpty()) {
         setShares(shares.get(), tasks, rows, k, counted);
       }
+    }
+    if (pairs.isPresent()) {
+      pairs.get().find(rows, shares.orElseThrow());
     }
   }
 
@@ -244,6 +258,7 @@ final class TrainStep implements AutoCloseable {
     computation.close();
     List.of(labels, seed).forEach(Variable::close);
     shares.ifPresent(Variable::close);
+    pairs.ifPresent(PairShares::close);
     inputs.close();
   }
 }

@@ -271,6 +271,9 @@ public final class Trainer implements AutoCloseable {
    * {@code Readers.encoded(Readers.batched(rows, 128, false), trainer.encoder())}, and call {@link
    * #endEpoch} after each pass.
    *
+   * <p>Where tasks have {@link dev.tern.model.Loss.Pairwise}, rows need its column, as a slot
+   * beside the encoder's or among them.
+   *
    * @param train raw rows, the same in each pass; closed with the result
    * @throws DataException if the rows have no label
    * @throws IllegalStateException if batches of this trainer are open
@@ -291,7 +294,13 @@ public final class Trainer implements AutoCloseable {
             ? train
             : Readers.shuffled(train, options.shuffleRows(), options.seed());
     DataReader batched = Readers.batched(ordered, options.batch(), false);
-    DataReader read = Readers.prefetched(Readers.encoded(batched, encoder), PREFETCHED);
+    DataReader encoded =
+        network
+            .tasks()
+            .group()
+            .map(column -> Readers.encoded(batched, encoder, column))
+            .orElseGet(() -> Readers.encoded(batched, encoder));
+    DataReader read = Readers.prefetched(encoded, PREFETCHED);
     batches = Optional.of(new TrainingBatches(read, this));
     return batches.get();
   }

@@ -333,7 +333,7 @@ final class Checks {
     Set<String> whole = new HashSet<>(DataConfig.labels(s));
     for (Settings.Group group : s.all("data.labels")) {
       String loss = group.get(DataKeys.LOSS);
-      if (!List.of("bce", "focal").contains(loss)) {
+      if (!List.of("bce", "focal", "bpr").contains(loss)) {
         group.get(DataKeys.LABELS).forEach(whole::remove);
       }
       boolean sampled =
@@ -360,7 +360,36 @@ final class Checks {
             "count all rows, or name another");
       }
     }
+    comparisons(s);
     monitor(s);
+  }
+
+  /** A loss of pairs has groups, and stands for all labels. */
+  private static void comparisons(Settings s) {
+    List<Settings.Group> groups = s.all("data.labels");
+    for (Settings.Group group : groups) {
+      boolean pairs = group.get(DataKeys.LOSS).equals("bpr");
+      if (pairs && s.get(DataKeys.GROUP).isEmpty()) {
+        throw wrongLoss(
+            group,
+            "bpr without data.group, expected the column whose rows are compared with each other",
+            "name it, as in data.group: user");
+      }
+      for (Settings.Group other : pairs ? groups : List.<Settings.Group>of()) {
+        if (!other.get(DataKeys.LOSS).equals("bpr") && hasTask(s, other)) {
+          throw wrongLoss(
+              other,
+              other.get(DataKeys.LOSS)
+                  + " beside bpr, whose scores are no probabilities, expected bpr for all labels",
+              "train two models");
+        }
+      }
+    }
+  }
+
+  /** Whether a group of labels has more than the place of the weights. */
+  private static boolean hasTask(Settings s, Settings.Group group) {
+    return group.get(DataKeys.LABELS).stream().anyMatch(DataConfig.labels(s)::contains);
   }
 
   private static ConfigException wrongLoss(Settings.Group group, String got, String cure) {
@@ -380,6 +409,16 @@ final class Checks {
             .findFirst();
     boolean probability =
         loss.map(name -> name.endsWith("bce") || name.equals("focal")).orElse(true);
+    if (loss.equals(Optional.of("bpr")) && !List.of("auc", "gauc").contains(figure)) {
+      throw new ConfigException(
+          s.where(TrainKeys.MONITOR.path())
+              + ": train.monitor: got "
+              + figure
+              + " for the label "
+              + label
+              + ", whose scores are no probabilities by bpr, expected auc or gauc; change it");
+    }
+    probability |= loss.equals(Optional.of("bpr"));
     boolean ofValues = List.of("mse", "mae", "r2", "smape").contains(figure);
     if (loss.equals(Optional.of("softmax"))) {
       if (!List.of("auc", "log_loss").contains(figure)) {

@@ -353,7 +353,7 @@ public record DataConfig(
     for (Settings.Group group : s.all("data.labels")) {
       for (String label : group.get(DataKeys.LABELS)) {
         switch (group.get(DataKeys.LOSS)) {
-          case "bce", "focal" -> {}
+          case "bce", "focal", "bpr" -> {}
           case "soft-bce" -> values.put(label, ReadPolicy.Labels.SHARE);
           case "poisson" -> values.put(label, ReadPolicy.Labels.COUNT);
           case "softmax" ->

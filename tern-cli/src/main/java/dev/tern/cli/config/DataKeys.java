@@ -250,11 +250,12 @@ final class DataKeys {
       KEYS.key(
               "data.labels.loss",
               Kind.Choice.of(
-                  "bce", "soft-bce", "mse", "mae", "huber", "poisson", "focal", "softmax"),
+                  "bce", "soft-bce", "mse", "mae", "huber", "poisson", "focal", "softmax", "bpr"),
               "bce",
               "What training minimizes for these labels: cross entropy of labels 0 and 1, or of"
                   + " labels from 0 to 1; the squared, absolute or Huber error of numbers; Poisson"
-                  + " loss of counts; focal loss of labels 0 and 1; cross entropy of classes.")
+                  + " loss of counts; focal loss of labels 0 and 1; cross entropy of classes; bpr,"
+                  + " the order of the rows of each value of data.group, labelled 1 before 0.")
           .reading();
   static final Key<Long> CLASSES =
       KEYS.key(

@@ -371,7 +371,7 @@ final class ModelKeys {
           continue; // Its place among the labels of the files, which is no task.
         }
         String within = group.get(DataKeys.WITHIN);
-        for (Task task : tasks(label, group)) {
+        for (Task task : tasks(s, label, group)) {
           tasks.add(within.isEmpty() ? task : task.within(within));
         }
       }
@@ -380,7 +380,7 @@ final class ModelKeys {
   }
 
   /** The tasks of a label: one, or one for each class. */
-  private static List<Task> tasks(String label, Settings.Group group) {
+  private static List<Task> tasks(Settings s, String label, Settings.Group group) {
     float weight = group.get(DataKeys.LABEL_WEIGHT).floatValue();
     if (group.get(DataKeys.LOSS).equals("softmax")) {
       return Task.ofClasses(label, group.get(DataKeys.CLASSES).intValue()).stream()
@@ -389,13 +389,13 @@ final class ModelKeys {
     }
     return List.of(
         Task.of(label)
-            .withLoss(loss(group))
+            .withLoss(loss(s, group))
             .withWeight(weight)
             .withPositiveWeight(group.get(DataKeys.POSITIVE_WEIGHT).floatValue())
             .withNegativeRate(group.get(DataKeys.NEGATIVE_RATE).floatValue()));
   }
 
-  private static Loss loss(Settings.Group group) {
+  private static Loss loss(Settings s, Settings.Group group) {
     return switch (group.get(DataKeys.LOSS)) {
       case "soft-bce" -> Loss.SOFT_CROSS_ENTROPY;
       case "mse" -> Loss.SQUARED_ERROR;
@@ -405,6 +405,7 @@ final class ModelKeys {
       case "focal" ->
           new Loss.Focal(
               group.get(DataKeys.GAMMA).floatValue(), group.get(DataKeys.ALPHA).floatValue());
+      case "bpr" -> new Loss.Pairwise(s.get(DataKeys.GROUP));
       default -> Loss.BINARY_CROSS_ENTROPY;
     };
   }

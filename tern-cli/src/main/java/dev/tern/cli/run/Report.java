@@ -108,7 +108,7 @@ public record Report(
             "Reachable AUC",
             Format.fixed(reachable.auc(), 4),
             top.map(line -> Format.fixed(reachable.auc() - line.auc(), 4) + " above").orElse("")));
-    if (!config.model().type().hasOwnLoss()) {
+    if (!config.model().ranks()) {
       tile(
           out,
           lossName(),
@@ -225,7 +225,7 @@ public record Report(
   }
 
   private String lossName() {
-    return config.model().type().hasOwnLoss() || isOfValues() ? "Loss" : "Log loss";
+    return config.model().ranks() || isOfValues() ? "Loss" : "Log loss";
   }
 
   private List<Chart> charts() {

@@ -23,6 +23,17 @@ public final class Readers {
   }
 
   /**
+   * The rows of {@code source}, encoded, with the {@linkplain Batch#setGroups groups} that a slot's
+   * values say: rows with one value belong together. Rows without a value are in no group.
+   *
+   * @param group a slot of {@code source} with one value a row, which the encoder need not know
+   * @throws IllegalArgumentException if there is no such slot
+   */
+  public static DataReader encoded(DataReader source, FeatureEncoder encoder, String group) {
+    return new GroupedReader(source, encoder, group);
+  }
+
+  /**
    * The rows of {@code source}, changed by {@code map} on the consumer's thread. A failure of the
    * map becomes a {@link DataException} that names the row.
    *
