@@ -202,7 +202,9 @@ final class EvaluateCommand implements Callable<Integer> {
     }
     Metrics.Result result = task.metrics();
     if (result.rows() == 0) {
-      progress.note("no %sAUC: no row counts for it; see data.labels.within".formatted(name));
+      progress.note(
+          "no %sAUC: no row counts for it; see data.labels.within and data.labels.missing"
+              .formatted(name));
     } else if (Double.isNaN(result.auc())) {
       progress.note(
           "no %sAUC: all %s labels are %d; %s"

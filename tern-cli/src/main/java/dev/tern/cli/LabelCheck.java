@@ -22,33 +22,53 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
    * @param config says which labels are 0 or 1
    * @param names of the labels
    * @param rows rows read
-   * @param positives of these, rows labelled 1, for each label
+   * @param labelled of these, rows that have the label, for each label
+   * @param positives of these, rows labelled 1
    */
-  private record Seen(DataConfig config, List<String> names, long rows, long[] positives) {
+  private record Seen(
+      DataConfig config, List<String> names, long rows, long[] labelled, long[] positives) {
     static Seen of(DataConfig config, DataReader reader) {
       List<String> names = reader.schema().labels();
       long rows = 0;
+      long[] labelled = new long[names.size()];
       long[] positives = new long[names.size()];
       Optional<Batch> next = reader.next();
       while (next.isPresent()) {
         try (Batch batch = next.get()) {
           for (int i = 0; i < batch.size() * names.size(); i++) {
+            labelled[i % names.size()] += Float.isNaN(batch.labels()[i]) ? 0 : 1;
             positives[i % names.size()] += batch.labels()[i] > 0 ? 1 : 0;
           }
           rows += batch.size();
         }
-        boolean more = new Seen(config, names, rows, positives).oneSided().isPresent();
+        boolean more = new Seen(config, names, rows, labelled, positives).oneSided().isPresent();
         next = more ? reader.next() : Optional.empty();
       }
-      return new Seen(config, names, rows, positives);
+      return new Seen(config, names, rows, labelled, positives);
     }
 
     /** The number of the first label of 0 and 1 that is the same in all rows. */
     OptionalInt oneSided() {
       return IntStream.range(0, rows == 0 ? 0 : positives.length)
-          .filter(k -> config.isWhole(names.get(k)))
-          .filter(k -> positives[k] == 0 || positives[k] == rows)
+          .filter(k -> config.isWhole(names.get(k)) || labelled[k] == 0)
+          .filter(k -> positives[k] == 0 || positives[k] == labelled[k])
           .findFirst();
+    }
+
+    /** The name of the first label that no row has. */
+    Optional<String> absent() {
+      return IntStream.range(0, rows == 0 ? 0 : labelled.length)
+          .filter(k -> labelled[k] == 0)
+          .mapToObj(names::get)
+          .findFirst();
+    }
+
+    /** How many rows have the label {@code k}, in words. */
+    String counted(int k, String rows) {
+      return Format.whole(labelled[k])
+          + " "
+          + rows
+          + (labelled[k] < this.rows ? " that have it" : "");
     }
 
     /** The label's name where there are several, with a blank before it. */
@@ -58,8 +78,8 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
   }
 
   /**
-   * Refuses no training rows, and those that are all positive or all negative by {@code
-   * data.label.positive}; warns where they are so by themselves.
+   * Refuses no training rows, those that lack a label, and those that are all positive or all
+   * negative by {@code data.label.positive}; warns where they are so by themselves.
    */
   void training(Progress progress) {
     try (DataReader reader = source.train()) {
@@ -71,6 +91,11 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
       if (seen.rows == 0) {
         throw new DataException(
             "train: got no rows in a pass over the training data, expected some; check the files");
+      }
+      if (seen.absent().isPresent()) {
+        throw new ConfigException(
+            "data.labels.missing: got no row with the label %s among %s training rows, expected some; check what stands for a missing label, or leave the label out"
+                .formatted(seen.absent().get(), Format.whole(seen.rows)));
       }
       if (ownLoss && label.isPresent() && seen.positives[label.getAsInt()] > 0) {
         return; // Pairs that belong together are learned beside others, not beside rows labelled 0.
@@ -91,9 +116,9 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
       }
       if (label.isPresent()) {
         progress.note(
-            "warning: all %s training rows have the label%s %d, so there is nothing to tell apart; check %s and the files"
+            "warning: all %s have the label%s %d, so there is nothing to tell apart; check %s and the files"
                 .formatted(
-                    Format.whole(seen.rows),
+                    seen.counted(label.getAsInt(), "training rows"),
                     seen.name(label.getAsInt()),
                     seen.positives[label.getAsInt()] == 0 ? 0 : 1,
                     key(config)));
@@ -144,10 +169,18 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
       return Optional.empty();
     }
     int k = label.getAsInt();
+    if (seen.labelled[k] == 0) {
+      return Optional.of(
+          "no row of %s has the label %s, so it has no figures%s; check what data.labels.missing says"
+              .formatted(
+                  config.evalFiles().isEmpty() ? "the evaluation" : Scoring.name(config.evalFiles()),
+                  seen.names.get(k),
+                  k == 0 ? " and no checkpoint is the best" : ""));
+    }
     return Optional.of(
-        "all %s rows of %s have the label%s %d, so no AUC can be computed%s; %s"
+        "all %s of %s have the label%s %d, so no AUC can be computed%s; %s"
             .formatted(
-                Format.whole(seen.rows),
+                seen.counted(k, "rows"),
                 config.evalFiles().isEmpty() ? "the evaluation" : Scoring.name(config.evalFiles()),
                 seen.name(k),
                 seen.positives[k] == 0 ? 0 : 1,

@@ -119,7 +119,7 @@ final class TrainNotes {
   /** Says that a loss of pairs found none since the last report. */
   void withoutPairs(String group) {
     progress.note(
-        "warning: no batch so far had a row labelled 1 and one labelled 0 with the same %s, so nothing was learned; let rows of one %s stand near each other, shuffle fewer of them (train.shuffle_rows) or take larger batches"
+        "warning: no batch so far had a row labelled 1 and one labelled 0 with the same %s, so nothing was learned; let rows of one %s stand near each other, shuffle fewer of them (train.shuffle) or take larger batches"
             .formatted(group, group));
   }
 

@@ -11,6 +11,7 @@ import dev.tern.model.Towers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
@@ -112,12 +113,75 @@ final class TasksCommandTest {
             + " labels",
         "data.labels[1].columns=age|got the column age, which data.labels.columns has too",
         "data.labels[1].weight=0|data.labels[1].weight: got 0, expected a number from",
+        "data.labels[1].missing=none|data.labels.missing: got none, expected empty or a number",
+        "data.labels[1].missing=inf|data.labels.missing: got inf, expected empty or a number",
       })
   void settingsThatDoNotFitAreRefused(String setting, String message) {
     Result result = tern("train", config.toString(), "--set", setting);
     assertThat(result.code()).isEqualTo(2);
     assertThat(result.err()).contains(message);
     assertThat(folder.resolve("run")).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"empty,''", "-1,-1", "-1,''", "empty,nan"})
+  void rowsMayLackALabel(String setting, String written) throws IOException {
+    Path rows = folder.resolve("rows.csv");
+    List<String> lines = new ArrayList<>(Files.readAllLines(rows));
+    int lacking = 0;
+    for (int i = 1; i < lines.size(); i += 3) {
+      lines.set(i, lines.get(i).replaceFirst(",[01],", "," + written + ","));
+      lacking++;
+    }
+    Files.write(rows, lines);
+    Result refused = tern("train", config.toString());
+    assertThat(refused.code()).isNotZero();
+    assertThat(refused.err()).contains("rows.csv", "line 2", "column buy");
+    String within = "data.labels[1].within=";
+    String missing = "data.labels[1].missing=" + setting;
+    Result trained = tern("train", config.toString(), "--set", missing, "--set", within);
+    assertThat(trained.code()).as(trained.err()).isZero();
+    Result evaluated = tern("evaluate", folder + "/run", rows.toString());
+    assertThat(evaluated.code()).as(evaluated.err()).isZero();
+    assertThat(evaluated.out())
+        .contains("click rows 600", "buy rows " + (600 - lacking))
+        .containsPattern("buy AUC 0\\.\\d{6}");
+    String written2 = folder.resolve("run/config.yaml").toString();
+    Result resumed = tern("train", written2, "--resume", "--set", "train.epochs=3");
+    assertThat(resumed.code()).as(resumed.err()).isZero();
+    Result without =
+        tern(
+            "train",
+            written2,
+            "--resume",
+            "--set",
+            "train.epochs=4",
+            "--set",
+            "data.labels[1].missing=");
+    assertThat(without.code()).isNotZero();
+    Path out = folder.resolve("scores.csv");
+    Result predicted = tern("predict", folder + "/run", rows.toString(), "--out", out.toString());
+    assertThat(predicted.code()).as(predicted.err()).isZero();
+    assertThat(Files.readAllLines(out)).hasSize(601);
+  }
+
+  @Test
+  void aLabelThatNoRowHasIsRefusedInTrainingAndToldInEvaluation() throws IOException {
+    Path rows = folder.resolve("rows.csv");
+    Path none = folder.resolve("none.csv");
+    Files.writeString(none, Files.readString(rows).replaceAll("(?m)^([01]),[01],", "$1,,"));
+    String missing = "data.labels[1].missing=empty";
+    Result refused =
+        tern("train", config.toString(), "--set", missing, "--set", "data.train=" + none);
+    assertThat(refused.code()).isEqualTo(2);
+    assertThat(refused.err())
+        .contains("data.labels.missing: got no row with the label buy among 600 training rows");
+    Result told = tern("train", config.toString(), "--set", missing, "--set", "data.eval=" + none);
+    assertThat(told.code()).as(told.err()).isZero();
+    assertThat(told.err()).contains("warning: no row of ", "has the label buy, so it has no");
+    Result evaluated = tern("evaluate", folder + "/run", none.toString());
+    assertThat(evaluated.out()).contains("click rows 600", "buy rows 0");
+    assertThat(evaluated.err()).contains("no buy AUC: no row counts for it");
   }
 
   @Test

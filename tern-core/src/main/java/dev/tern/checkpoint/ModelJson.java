@@ -120,6 +120,9 @@ final class ModelJson {
     if (!task.loss().equals(Loss.BINARY_CROSS_ENTROPY)) {
       json.put("loss", LossJson.write(task.loss()));
     }
+    if (task.optional()) {
+      json.put("optional", true);
+    }
     return json;
   }
 
@@ -130,7 +133,8 @@ final class ModelJson {
         json.has("within") ? Optional.of(json.text("within")) : Optional.empty(),
         json.has("positiveWeight") ? (float) json.number("positiveWeight") : 1,
         json.has("negativeRate") ? (float) json.number("negativeRate") : 1,
-        json.has("loss") ? LossJson.read(json.object("loss")) : Loss.BINARY_CROSS_ENTROPY);
+        json.has("loss") ? LossJson.read(json.object("loss")) : Loss.BINARY_CROSS_ENTROPY,
+        json.has("optional") && json.flag("optional"));
   }
 
   private static Towers towers(Json.Obj json) {

@@ -44,6 +44,7 @@ public record ClassLogits(List<Group> groups, int tasks) {
             Task.ofClasses(first.column(), classes).stream()
                 .map(task -> task.withWeight(first.weight()))
                 .map(task -> first.within().map(task::within).orElse(task))
+                .map(task -> first.optional() ? task.withOptionalLabel() : task)
                 .toList();
         int to = Math.min(k + classes, tasks.size());
         if (!tasks.subList(k, to).equals(expected)) {

@@ -23,6 +23,9 @@ import java.util.stream.IntStream;
  *     five negatives was kept is 1 / (1 + 5) = 0.167
  * @param loss what training minimizes. Losses other than cross entropy of labels 0 and 1 have no
  *     {@code positiveWeight} and {@code negativeRate} but 1
+ * @param optional whether rows may lack the label, which is NaN then. Such a row does not count for
+ *     the task: it neither trains it nor is evaluated, as outside of {@code within}. Else a row
+ *     without the label is an error
  */
 public record Task(
     String label,
@@ -30,7 +33,8 @@ public record Task(
     Optional<String> within,
     float positiveWeight,
     float negativeRate,
-    Loss loss) {
+    Loss loss,
+    boolean optional) {
   public Task {
     Objects.requireNonNull(label, "label");
     Objects.requireNonNull(loss, "loss");
@@ -88,6 +92,17 @@ public record Task(
     return "=" + number;
   }
 
+  /** A task whose label each row has. */
+  public Task(
+      String label,
+      float weight,
+      Optional<String> within,
+      float positiveWeight,
+      float negativeRate,
+      Loss loss) {
+    this(label, weight, within, positiveWeight, negativeRate, loss, false);
+  }
+
   /** A task whose positive and negative rows count alike. */
   public Task(String label, float weight, Optional<String> within) {
     this(label, weight, within, 1, 1, Loss.BINARY_CROSS_ENTROPY);
@@ -105,31 +120,37 @@ public record Task(
 
   /** The same task with another weight. */
   public Task withWeight(float factor) {
-    return new Task(label, factor, within, positiveWeight, negativeRate, loss);
+    return new Task(label, factor, within, positiveWeight, negativeRate, loss, optional);
   }
 
   /** The same task for rows where {@code other} is 1. */
   public Task within(String other) {
-    return new Task(label, weight, Optional.of(other), positiveWeight, negativeRate, loss);
+    return new Task(
+        label, weight, Optional.of(other), positiveWeight, negativeRate, loss, optional);
   }
 
   /** The same task with another factor of the losses of positive rows. */
   public Task withPositiveWeight(float factor) {
-    return new Task(label, weight, within, factor, negativeRate, loss);
+    return new Task(label, weight, within, factor, negativeRate, loss, optional);
   }
 
   /** The same task trained on rows with a share of the negative ones. */
   public Task withNegativeRate(float share) {
-    return new Task(label, weight, within, positiveWeight, share, loss);
+    return new Task(label, weight, within, positiveWeight, share, loss, optional);
   }
 
   /** The same task with another loss. */
   public Task withLoss(Loss other) {
-    return new Task(label, weight, within, positiveWeight, negativeRate, other);
+    return new Task(label, weight, within, positiveWeight, negativeRate, other, optional);
   }
 
   /** The same task of a label of another name. */
   public Task withLabel(String name) {
-    return new Task(name, weight, within, positiveWeight, negativeRate, loss);
+    return new Task(name, weight, within, positiveWeight, negativeRate, loss, optional);
+  }
+
+  /** The same task of a label that rows may lack. */
+  public Task withOptionalLabel() {
+    return new Task(label, weight, within, positiveWeight, negativeRate, loss, true);
   }
 }

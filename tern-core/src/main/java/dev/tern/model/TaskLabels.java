@@ -22,6 +22,9 @@ public final class TaskLabels {
   private final int[] labels;
   private final int[] within;
 
+  /** Of each task whether rows may lack its label. */
+  private final boolean[] optional;
+
   /** Of each task the class that it is of, or {@link #NONE}. */
   private final int[] classes;
 
@@ -36,6 +39,10 @@ public final class TaskLabels {
             .mapToInt(task -> task.loss() instanceof Loss.OfClass(int number, _) ? number : NONE)
             .toArray();
     classLogits = ClassLogits.of(tasks);
+    optional = new boolean[tasks.size()];
+    for (int k = 0; k < optional.length; k++) {
+      optional[k] = tasks.get(k).optional();
+    }
     within =
         tasks.stream()
             .mapToInt(task -> task.within().map(name -> index(schema, task, name)).orElse(NONE))
@@ -159,15 +166,19 @@ public final class TaskLabels {
         && within[0] == NONE
         && first.weight() == 1
         && group().isEmpty()
+        && !first.optional()
         && first.positiveWeight() == 1;
   }
 
   /**
    * Whether a row counts for a task: all do, or those where the label that the task names is 1. A
-   * row without that label does not count.
+   * row without that label does not count, nor does one without the task's own, where rows may lack
+   * it.
    */
   public boolean counts(Batch batch, int row, int task) {
-    return within[task] == NONE || batch.labels()[row * width + within[task]] == 1;
+    float[] all = batch.labels();
+    return (within[task] == NONE || all[row * width + within[task]] == 1)
+        && !(optional[task] && Float.isNaN(all[row * width + labels[task]]));
   }
 
   /** What scores add to each task's logit for negative rows that training left out; or nothing. */

@@ -266,6 +266,94 @@ final class LossTrainingTest {
     }
   }
 
+  /** Rows of two labels, each of which some rows lack. */
+  private static Batch someLabels(int count) {
+    Batch rows = new Batch(new Schema(List.of("y", "z"), List.of("x"), SCHEMA.slots()), 1);
+    Random random = new Random(4);
+    for (int i = 0; i < count; i++) {
+      rows.setLabel(0, i % 3 == 0 ? Float.NaN : random.nextInt(2));
+      rows.setLabel(1, i % 4 == 1 ? Float.NaN : random.nextInt(3));
+      rows.setDense(0, random.nextFloat(-1, 1));
+      rows.addId(0, random.nextInt(12));
+      rows.endRow();
+    }
+    return rows;
+  }
+
+  @Test
+  void aRowWithoutALabelCountsForTheOtherTasksAlone() {
+    Batch rows = someLabels(60);
+    List<Task> tasks = new ArrayList<>(List.of(Task.of("y").withOptionalLabel()));
+    Task.ofClasses("z", 3).forEach(task -> tasks.add(task.withWeight(0.5f).withOptionalLabel()));
+    ModelConfig model =
+        ModelConfig.of(ModelConfig.Type.SHAREDBOTTOM, 4, 8)
+            .withTowers(new Towers(tasks, List.of(4), 1, List.of()));
+    Path saved = folder.resolve("saved");
+    try (Device device = Device.cpu(1, 1L << 27);
+        Trainer trainer =
+            Trainer.create(
+                device, encoder(rows.schema()), model, TrainOptions.of(Optimizer.sgd(0.1f)))) {
+      Batch encoded = new Batch(trainer.encoder().schema(), 60);
+      trainer.encoder().apply(rows, encoded);
+      TaskMetrics metrics = new TaskMetrics(trainer.network().tasks());
+      float loss = trainer.step(encoded).loss();
+      metrics.addLogits(trainer.logits(), encoded);
+      List<TaskMetrics.Result> results = metrics.results();
+      assertThat(results.get(0).rows()).isEqualTo(40);
+      ClassMetrics.Result classes = results.get(1).classes().orElseThrow();
+      assertThat(classes.rows()).isEqualTo(45);
+      assertThat(results.get(1).rows()).isEqualTo(45);
+      double expected = results.get(0).loss() + 0.5 * classes.logLoss();
+      assertThat((double) loss).isCloseTo(expected, within(1e-5));
+      assertThat(trainer.evaluateTasks(Readers.inMemory(rows)).getFirst().rows()).isEqualTo(40);
+      trainer.save(saved);
+    }
+    try (Predictor predictor = Predictor.open(Checkpoint.open(saved), ScoreOptions.DEFAULT)) {
+      assertThat(predictor.tasks()).isEqualTo(tasks);
+    }
+  }
+
+  @Test
+  void rowsWithoutALabelTrainAsIfTheyWereNotThere() {
+    Batch some = someLabels(60);
+    Schema one = new Schema(List.of("y"), List.of("x"), SCHEMA.slots());
+    Batch all = new Batch(one, 1);
+    Batch labelled = new Batch(one, 1);
+    for (int row = 0; row < 60; row++) {
+      float label = some.labels()[2 * row];
+      for (Batch to : Float.isNaN(label) ? List.of(all) : List.of(all, labelled)) {
+        to.setLabel(0, label);
+        to.setDense(0, some.dense()[row]);
+        to.addId(0, some.ids(0)[row]);
+        to.endRow();
+      }
+    }
+    float[] lost = new float[2];
+    List<Batch> both = List.of(all, labelled);
+    for (int k = 0; k < 2; k++) {
+      Task task = Task.of("y");
+      ModelConfig model = model(k == 0 ? task.withOptionalLabel() : task);
+      try (Device device = Device.cpu(1, 1L << 27);
+          Trainer trainer =
+              Trainer.create(device, encoder(one), model, TrainOptions.of(Optimizer.sgd(0.5f)))) {
+        Batch encoded = new Batch(trainer.encoder().schema(), 60);
+        trainer.encoder().apply(both.get(k), encoded);
+        trainer.step(encoded);
+        lost[k] = trainer.step(encoded).loss();
+      }
+    }
+    assertThat(lost[0]).isCloseTo(lost[1], within(1e-6f));
+    ModelConfig strict = model(Task.of("y"));
+    try (Device device = Device.cpu(1, 1L << 27);
+        Trainer trainer =
+            Trainer.create(device, encoder(one), strict, TrainOptions.of(Optimizer.sgd(0.5f)))) {
+      Batch encoded = new Batch(trainer.encoder().schema(), 60);
+      trainer.encoder().apply(all, encoded);
+      assertThatThrownBy(() -> trainer.step(encoded))
+          .hasMessageContaining("got no label y in row 0 of a batch");
+    }
+  }
+
   @Test
   void labelsThatALossDoesNotAcceptAreRefused() {
     Batch rows = rows(Loss.SQUARED_ERROR, 1, 3);

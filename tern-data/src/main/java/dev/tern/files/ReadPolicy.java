@@ -25,8 +25,12 @@ public record ReadPolicy(
    *
    * @param kind numbers of which kind
    * @param classes of {@link Kind#CLASS} how many there are, else 0
+   * @param optional whether a row may lack the label, which is NaN then: where a file has nothing,
+   *     null, NaN or a text that means a missing value
+   * @param missing where labels are optional, a number that says so too, as -1 does in HugeCTR's
+   *     files; else NaN
    */
-  public record Labels(Kind kind, int classes) {
+  public record Labels(Kind kind, int classes, boolean optional, float missing) {
     /** Kinds of labels. */
     public enum Kind {
       /** 0 or 1. */
@@ -67,7 +71,18 @@ public record ReadPolicy(
     /** {@link Kind#NONE}. */
     public static final Labels NONE = new Labels(Kind.NONE, 0);
 
+    /** Labels that each row has. */
+    public Labels(Kind kind, int classes) {
+      this(kind, classes, false, Float.NaN);
+    }
+
     public Labels {
+      if (optional && (kind == Kind.WEIGHT || kind == Kind.NONE)
+          || !optional && !Float.isNaN(missing)) {
+        throw new IllegalArgumentException(
+            "labels: got %s of the kind %s that rows may lack, or %s for those, expected labels and a number where rows may lack them"
+                .formatted(noun(kind), kind, missing));
+      }
       if (kind == Kind.CLASS ? classes < 1 : classes != 0) {
         throw new IllegalArgumentException(
             "labels: got %d classes of the kind %s, expected 1 or more of classes and else 0"
@@ -80,7 +95,32 @@ public record ReadPolicy(
       return new Labels(Kind.CLASS, count);
     }
 
+    /** The same labels where rows may lack them, and nothing in a file says so. */
+    public Labels optionally() {
+      return optionally(Float.NaN);
+    }
+
+    /** The same labels where rows may lack them, for which files may have {@code number}. */
+    public Labels optionally(float number) {
+      return new Labels(kind, classes, true, number);
+    }
+
+    /** Whether a number in a file says that the row lacks the label. */
+    public boolean isMissing(float label) {
+      return optional && (Float.isNaN(label) || label == missing);
+    }
+
+    /** What rows have for a number of a file that {@link #accepts}: NaN for a missing label. */
+    public float of(float label) {
+      return optional && label == missing ? Float.NaN : label;
+    }
+
+    /** Whether a file may have {@code label}: one of the kind, or one that is missing. */
     public boolean accepts(float label) {
+      return isOfKind(label) || isMissing(label);
+    }
+
+    private boolean isOfKind(float label) {
       return switch (kind) {
         case BINARY -> label == 0 || label == 1;
         case FINITE -> Float.isFinite(label);
@@ -93,6 +133,10 @@ public record ReadPolicy(
 
     /** What messages call it. */
     public String noun() {
+      return noun(kind);
+    }
+
+    private static String noun(Kind kind) {
       return kind == Kind.WEIGHT ? "weight" : "label";
     }
 
@@ -186,7 +230,7 @@ public record ReadPolicy(
 
   /** Whether texts may say what the label {@code name} is. */
   public boolean takesTexts(String name) {
-    return !apart.containsKey(name);
+    return labels(name).kind() == Labels.Kind.BINARY || !apart.containsKey(name);
   }
 
   /** What rows of a file of {@code schema} hold. */

@@ -210,6 +210,109 @@ final class LabelValuesTest {
     }
   }
 
+  private static List<Float> labels(DataReader reader) {
+    List<Float> labels = new ArrayList<>();
+    for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
+      try (Batch batch = next.get()) {
+        for (int row = 0; row < batch.size(); row++) {
+          labels.add(batch.labels()[2 * row + 1]);
+        }
+      }
+    }
+    return labels;
+  }
+
+  private static ReadPolicy with(ReadPolicy.Labels labels) {
+    return ReadPolicy.STRICT.withLabel("w", labels);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aLabelThatRowsMayLackIsNoNumberWhereItIsMissing(Format format) {
+    Path file = file(format, 1, -1, 0, Float.NaN, 1);
+    ReadPolicy policy = with(ReadPolicy.Labels.BINARY.optionally(-1));
+    for (ReadPolicy each :
+        List.of(policy, policy.withThreads(2), policy.withFaults(new SkippedRecords(5)))) {
+      try (DataReader reader = format.reader(file, each)) {
+        assertThat(labels(reader)).containsExactly(1f, Float.NaN, 0f, Float.NaN, 1f);
+      }
+    }
+    SkippedRecords skipped = new SkippedRecords(5);
+    Path damaged = file(format, 1, -1, 7, -1, 0);
+    try (DataReader reader = format.reader(damaged, policy.withFaults(skipped))) {
+      assertThat(labels(reader)).containsExactly(1f, Float.NaN, Float.NaN, 0f);
+      assertThat(skipped.count()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatIsNeitherALabelNorMissingIsRefusedByFileAndRow(Format format) {
+    Path file = file(format, 1, Float.NaN, -1);
+    try (DataReader reader = format.reader(file, with(ReadPolicy.Labels.BINARY.optionally()))) {
+      assertThatThrownBy(() -> labels(reader))
+          .isInstanceOf(DataException.class)
+          .hasMessageContaining(file.toString())
+          .hasMessageContaining(format == Format.CSV ? "line 4" : "3")
+          .hasMessageContaining("got label ")
+          .hasMessageContaining("-1");
+    }
+    Path none = file(format, 1, Float.NaN, 0);
+    try (DataReader reader = format.reader(none, ReadPolicy.STRICT)) {
+      assertThatThrownBy(() -> labels(reader))
+          .isInstanceOf(DataException.class)
+          .hasMessageContaining(format == Format.CSV ? "line 3" : "2");
+    }
+    Path finite = file(format, 1, Float.NaN, -1);
+    try (DataReader reader = format.reader(finite, with(ReadPolicy.Labels.FINITE.optionally()))) {
+      assertThat(labels(reader)).containsExactly(1f, Float.NaN, -1f);
+    }
+    try (DataReader reader =
+        format.reader(finite, with(ReadPolicy.Labels.classes(3).optionally(-1)))) {
+      assertThat(labels(reader)).containsExactly(1f, Float.NaN, Float.NaN);
+    }
+  }
+
+  @Test
+  void anEmptyFieldOfCsvAndTextsThatSaySoAreMissingLabels() throws IOException {
+    String rows = "y,w,x\n1,1,2\n0,,2\n0,\"\",2\n1,NA,2\n1,-1,2\n1,-1.0,2\n0,0,2\n";
+    ReadPolicy policy = with(ReadPolicy.Labels.BINARY.optionally(-1));
+    Float[] expected = {1f, Float.NaN, Float.NaN, Float.NaN, Float.NaN, Float.NaN, 0f};
+    for (Set<String> positive : List.of(Set.<String>of(), Set.of("1"))) {
+      try (DataReader reader = csv(rows, policy, positive)) {
+        assertThat(labels(reader)).containsExactly(expected);
+      }
+    }
+    try (DataReader reader = csv(rows, ReadPolicy.STRICT, Set.of())) {
+      assertThatThrownBy(() -> labels(reader)).hasMessageContaining("got no label, expected one");
+    }
+    try (DataReader reader = csv("y,w,x\n1,yes,2\n0,no,2\n0,,2\n", policy, Set.of("yes"))) {
+      assertThat(labels(reader)).containsExactly(1f, 0f, Float.NaN);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"w=-1", "w=NA", "w=__HIVE_DEFAULT_PARTITION__"})
+  void aFolderMaySayThatItsRowsLackALabel(String name) throws IOException {
+    Path day = Files.createDirectories(folder.resolve(name));
+    Path file = Files.writeString(day.resolve("in.csv"), "y,x\n1,2\n0,3\n");
+    Columns columns =
+        new Columns(List.of("y", "w"), Set.of(), List.of("x"), List.of(), Set.of("NA"));
+    ReadPolicy policy = with(ReadPolicy.Labels.BINARY.optionally(-1));
+    try (DataReader reader = CsvReader.open(List.of(file), CsvOptions.csv(), columns, policy)) {
+      assertThat(labels(reader)).containsExactly(Float.NaN, Float.NaN);
+    }
+  }
+
+  @Test
+  void onlyLabelsMayBeMissing() {
+    assertThatThrownBy(ReadPolicy.Labels.WEIGHT::optionally)
+        .hasMessageContaining("got weight of the kind WEIGHT that rows may lack");
+    assertThatThrownBy(ReadPolicy.Labels.NONE::optionally).hasMessageContaining("NONE");
+    assertThatThrownBy(() -> new ReadPolicy.Labels(ReadPolicy.Labels.Kind.BINARY, 0, false, -1))
+        .hasMessageContaining("or -1.0 for those");
+  }
+
   @Test
   void textsOfPositiveLabelsAreNoneOfWeights() throws IOException {
     try (DataReader reader =

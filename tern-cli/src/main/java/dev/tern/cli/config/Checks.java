@@ -361,7 +361,37 @@ final class Checks {
       }
     }
     comparisons(s);
+    missing(s);
     monitor(s);
+  }
+
+  /** What stands for a missing label is a number, or nothing. */
+  private static void missing(Settings s) {
+    for (Settings.Group group : s.all("data.labels")) {
+      String missing = group.get(DataKeys.MISSING_LABEL);
+      if (!missing.isEmpty() && !missing.equals(DataConfig.EMPTY) && !isFinite(missing)) {
+        throw new ConfigException(
+            group.where(DataKeys.MISSING_LABEL)
+                + ": data.labels.missing: got "
+                + missing
+                + ", expected empty or a number such as -1; change it");
+      }
+      if (!missing.isEmpty() && s.get(ModelKeys.MODEL).equals("twotower")) {
+        throw new ConfigException(
+            group.where(DataKeys.MISSING_LABEL)
+                + ": data.labels.missing: got "
+                + missing
+                + " for twotower, which learns rows labelled 1 alone, expected none; remove it");
+      }
+    }
+  }
+
+  private static boolean isFinite(String number) {
+    try {
+      return Float.isFinite(Float.parseFloat(number));
+    } catch (NumberFormatException _) {
+      return false;
+    }
   }
 
   /** A loss of pairs has groups, and stands for all labels. */

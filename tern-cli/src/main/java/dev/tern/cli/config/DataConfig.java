@@ -40,7 +40,7 @@ import java.util.stream.Stream;
  * @param synthetic what generated rows need
  * @param listed columns of labels, in order, and that of weights if it has a place among them
  * @param weight column of the weights of rows; empty for rows that count once
- * @param values what labels may be that are not 0 or 1, by name
+ * @param values what labels may be that are not 0 or 1 in each row, by name
  * @param positive texts that mean a positive label; empty where the columns hold 0 and 1
  * @param missing texts that mean a missing value
  * @param dense groups of columns of numbers; empty for none, or in files that know their columns
@@ -69,6 +69,9 @@ public record DataConfig(
     List<Dense> dense,
     List<Sparse> sparse,
     Optional<String> group) {
+  /** What {@code data.labels.missing} is where no number stands for a missing label. */
+  static final String EMPTY = "empty";
+
   /**
    * The times of rows.
    *
@@ -351,19 +354,32 @@ public record DataConfig(
   private static Map<String, ReadPolicy.Labels> values(Settings s) {
     Map<String, ReadPolicy.Labels> values = new TreeMap<>();
     for (Settings.Group group : s.all("data.labels")) {
+      String missing = group.get(DataKeys.MISSING_LABEL);
+      ReadPolicy.Labels always = values(group);
       for (String label : group.get(DataKeys.LABELS)) {
-        switch (group.get(DataKeys.LOSS)) {
-          case "bce", "focal", "bpr" -> {}
-          case "soft-bce" -> values.put(label, ReadPolicy.Labels.SHARE);
-          case "poisson" -> values.put(label, ReadPolicy.Labels.COUNT);
-          case "softmax" ->
-              values.put(label, ReadPolicy.Labels.classes(group.get(DataKeys.CLASSES).intValue()));
-          default -> values.put(label, ReadPolicy.Labels.FINITE);
+        ReadPolicy.Labels all =
+            switch (missing) {
+              case "" -> always;
+              case EMPTY -> always.optionally();
+              default -> always.optionally(Float.parseFloat(missing));
+            };
+        if (!all.equals(ReadPolicy.Labels.BINARY)) {
+          values.put(label, all);
         }
       }
     }
     weight(s).ifPresent(column -> values.put(column, ReadPolicy.Labels.WEIGHT));
     return values;
+  }
+
+  private static ReadPolicy.Labels values(Settings.Group group) {
+    return switch (group.get(DataKeys.LOSS)) {
+      case "bce", "focal", "bpr" -> ReadPolicy.Labels.BINARY;
+      case "soft-bce" -> ReadPolicy.Labels.SHARE;
+      case "poisson" -> ReadPolicy.Labels.COUNT;
+      case "softmax" -> ReadPolicy.Labels.classes(group.get(DataKeys.CLASSES).intValue());
+      default -> ReadPolicy.Labels.FINITE;
+    };
   }
 
   static Optional<String> weight(Settings s) {
@@ -463,9 +479,9 @@ public record DataConfig(
     return listed.stream().filter(name -> !weight.equals(Optional.of(name))).toList();
   }
 
-  /** Whether a label is 0 or 1 in each row. */
+  /** Whether a label is 0 or 1 in each row that has it. */
   public boolean isWhole(String label) {
-    return !values.containsKey(label);
+    return !values.containsKey(label) || values.get(label).kind() == ReadPolicy.Labels.Kind.BINARY;
   }
 
   /** The columns that files have as labels: those of labels and of weights. */

@@ -266,6 +266,15 @@ final class DataKeys {
                   + " probability for each.")
           .when(LOSS, "softmax")
           .reading();
+  static final Key<String> MISSING_LABEL =
+      KEYS.key(
+              "data.labels.missing",
+              new Kind.Text("empty or a number", true),
+              "",
+              "Rows may lack these labels, and count for the others alone: empty where the field is"
+                  + " empty, null, NaN or one of data.missing_values; or a number that says so,"
+                  + " too, such as -1. None where each row has them.")
+          .reading();
   static final Key<Double> DELTA =
       KEYS.key(
               "data.labels.delta",

@@ -372,7 +372,9 @@ final class ModelKeys {
         }
         String within = group.get(DataKeys.WITHIN);
         for (Task task : tasks(s, label, group)) {
-          tasks.add(within.isEmpty() ? task : task.within(within));
+          Task counted =
+              group.get(DataKeys.MISSING_LABEL).isEmpty() ? task : task.withOptionalLabel();
+          tasks.add(within.isEmpty() ? counted : counted.within(within));
         }
       }
     }

@@ -34,7 +34,9 @@ final class ParquetConstant implements ParquetSpan.RowColumn {
             : new long[0];
     boolean missing =
         target.role() == ParquetPlan.Role.SLOT ? ids.length == 0 : Float.isNaN(number);
-    if (missing && (!plan.nulls() || target.use() == ParquetValues.Use.INSTANT)) {
+    boolean mayMiss = plan.nulls() && target.use() != ParquetValues.Use.INSTANT;
+    // A label that may be missing passed its policy.
+    if (missing && !mayMiss && target.role() != ParquetPlan.Role.LABEL) {
       throw fault(file, "expected a value; fill missing values before");
     }
     for (int i = 0; i < ids.length && target.limit() >= 0; i++) {

@@ -74,6 +74,7 @@ final class ParquetFeature implements ParquetSpan.RowColumn {
           String where = span.where(target.name(), i);
           span.fault(i, values.fault(where, Float.toString(label)));
         }
+        labels[at + i * stride] = values.of(label);
       }
     }
   }
@@ -120,7 +121,7 @@ final class ParquetFeature implements ParquetSpan.RowColumn {
         for (int i = 0; i < count; i++) {
           boolean present = all || column.present(i);
           boolean fits = present && (sure || fits(span, done + i, next));
-          out[at + (done + i) * stride] = fits ? values[next] : missing(span, done + i);
+          out[at + (done + i) * stride] = fits ? values[next] : missing(span, done + i, 0);
           next += present ? 1 : 0;
         }
       }
@@ -129,8 +130,14 @@ final class ParquetFeature implements ParquetSpan.RowColumn {
   }
 
   /** A null number: NaN, or a fault. */
-  private float missing(ParquetSpan span, int row) {
-    if (target.role() == ParquetPlan.Role.LABEL || !nulls) {
+  private float missing(ParquetSpan span, int row, int part) {
+    boolean may =
+        target.role() == ParquetPlan.Role.LABEL
+            ? span.policy()
+                .labels(span.batch().schema().labels().get(target.index() + part))
+                .optional()
+            : nulls;
+    if (!may) {
       span.fault(row, nullFault(span, row));
     }
     return Float.NaN;
@@ -197,7 +204,7 @@ final class ParquetFeature implements ParquetSpan.RowColumn {
           boolean present = column.present(i);
           if (part < width) {
             boolean fits = present && (sure || fits(span, row, next));
-            out[at + row * stride + part] = fits ? values[next] : missing(span, row);
+            out[at + row * stride + part] = fits ? values[next] : missing(span, row, part);
           }
           part++;
           next += present ? 1 : 0;

@@ -269,7 +269,7 @@ final class NormFile implements RowSource {
       if (!values[i].accepts(label) && badValue == null) {
         badValue = values[i].fault(where(in.offset() - 4), Float.toString(label));
       }
-      batch.setLabel(i, label);
+      batch.setLabel(i, values[i].of(label));
     }
   }
 

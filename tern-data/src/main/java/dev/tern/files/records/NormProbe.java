@@ -175,6 +175,7 @@ final class NormProbe {
 
     private final KeyType keys;
     private final ReadPolicy.Labels values;
+    private final boolean mayMiss;
     private final boolean labels;
     private final BinaryInput in;
     private final NormHeader header;
@@ -187,6 +188,7 @@ final class NormProbe {
       this.keys = keys;
       // Labels of some names have no names here.
       values = policy.apart().isEmpty() ? policy.labels() : ReadPolicy.Labels.FINITE;
+      mayMiss = policy.apart().values().stream().anyMatch(ReadPolicy.Labels::optional);
       this.labels = labels && !policy.labels().equals(ReadPolicy.Labels.NONE);
       in = BinaryInput.open(file);
       try {
@@ -225,7 +227,9 @@ final class NormProbe {
       boolean legal = true;
       for (int i = 0; i < header.labels(); i++) {
         float label = in.readFloat();
-        legal &= values.accepts(label) && (label == 0 || Math.abs(label) >= LEAST_LABEL);
+        legal &=
+            mayMiss && Float.isNaN(label)
+                || values.accepts(label) && (label == 0 || Math.abs(label) >= LEAST_LABEL);
       }
       in.seek(in.offset() + 4L * header.dense());
       for (int s = 0; s < header.slots(); s++) {

@@ -109,7 +109,7 @@ final class RawFile implements RowSource {
       if (!values[i].accepts(label)) {
         throw values[i].fault(where(in.offset() - 4), shownLabel(bits, values[i]));
       }
-      batch.setLabel(i, label);
+      batch.setLabel(i, values[i].of(label));
     }
   }
 

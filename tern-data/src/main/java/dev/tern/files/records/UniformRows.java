@@ -93,7 +93,7 @@ final class UniformRows {
         int bits = (int) INT.get(data, from + 4 * i);
         float label = intLabels ? bits : Float.intBitsToFloat(bits);
         sound &= values[i].accepts(label);
-        out[(size + row) * labels + i] = label;
+        out[(size + row) * labels + i] = values[i].of(label);
       }
     }
     return sound;

@@ -344,6 +344,9 @@ final class CsvFile implements RowSource {
     int from = input.start(field);
     int to = input.end(field);
     ReadPolicy.Labels may = values[column];
+    if (may.optional() && (from == to || isMissing(from, to))) {
+      return Float.NaN;
+    }
     if (isMissing(from, to)) {
       throw new DataException(
           "%s: got %s, which says that the %s is missing, expected a %s; leave the row out"
@@ -359,6 +362,11 @@ final class CsvFile implements RowSource {
               .formatted(where(field, columns.labels().get(column)), may.noun()));
     }
     if (positive.length > 0 && policy.takesTexts(columns.labels().get(column))) {
+      if (may.optional()
+          && numbers.parseFloat(input.bytes(), from, to)
+          && may.isMissing(numbers.number())) {
+        return Float.NaN;
+      }
       return input.escaped(field)
           ? positive(unescape(from, to))
           : positive(input.bytes(), from, to);
@@ -366,7 +374,7 @@ final class CsvFile implements RowSource {
     if (!numbers.parseFloat(input.bytes(), from, to) || !may.accepts(numbers.number())) {
       throw may.fault(where(field, columns.labels().get(column)), shown(from, to));
     }
-    return numbers.number();
+    return may.of(numbers.number());
   }
 
   private float positive(int unescapedLength) {

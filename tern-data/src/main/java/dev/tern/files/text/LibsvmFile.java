@@ -176,6 +176,11 @@ final class LibsvmFile implements RowSource {
 
   private float label(int from, int to) {
     byte[] bytes = input.bytes();
+    if (values.optional()
+        && numbers.parseFloat(bytes, from, to)
+        && values.isMissing(numbers.number())) {
+      return Float.NaN;
+    }
     if (positive.length > 0 && takesTexts) {
       return CsvFile.isOneOf(positive, bytes, from, to) ? 1 : 0;
     }
@@ -184,7 +189,7 @@ final class LibsvmFile implements RowSource {
     }
     float label = numbers.number();
     // Both notations say -1 for what is 0 here.
-    label = label == -1 && values.equals(ReadPolicy.Labels.BINARY) ? 0 : label;
+    label = label == -1 && values.kind() == ReadPolicy.Labels.Kind.BINARY ? 0 : label;
     if (!values.accepts(label)) {
       throw values.fault(input.where(from), input.quoted(from, to));
     }

@@ -126,15 +126,19 @@ public final class HivePath {
 
   /** The label in {@code column}, by the rule of {@code columns}; {@code policy} must accept it. */
   public float label(String column, Columns columns, ReadPolicy policy) {
+    ReadPolicy.Labels may = policy.labels(column);
+    if (may.optional() && isMissing(column, columns.missing())) {
+      return Float.NaN;
+    }
     boolean texts = !columns.positive().isEmpty() && policy.takesTexts(column);
     if (texts && !isMissing(column, columns.missing())) {
       return columns.positive().contains(text(column)) ? 1 : 0;
     }
     float label = number(column, columns.missing());
-    if (!policy.labels(column).accepts(label)) {
-      throw policy.labels(column).fault(where(column), '"' + Shown.line(text(column)) + '"');
+    if (!may.accepts(label)) {
+      throw may.fault(where(column), '"' + Shown.line(text(column)) + '"');
     }
-    return label;
+    return may.of(label);
   }
 
   /**

@@ -243,6 +243,12 @@ class ParquetReaderTest {
           "got null");
     }
     assertRefused(() -> read(file, labels(Set.of(), "y")), "row 3, column y", "got null");
+    ReadPolicy lacking = ReadPolicy.STRICT.withLabel("y", ReadPolicy.Labels.BINARY.optionally());
+    assertThat(
+            ParquetRows.allAndClose(
+                ParquetReader.open(
+                    List.of(file), ParquetOptions.DEFAULT, labels(Set.of(), "y"), lacking)))
+        .containsExactly("[1.0] | [] |", "[1.0] | [] |", "[NaN] | [] |");
   }
 
   @Test
