@@ -539,6 +539,12 @@ final class TrainRunTest {
         setting("train.l2", "0.125", t -> t.options.l2(), 0.125f),
         setting("train.weight_decay", "0.25", t -> t.options.weightDecay(), 0.25f),
         setting("train.clip_norm", "0.5", t -> t.options.clipNorm(), 0.5f),
+        new Setting(
+            "train.rows.l2_all",
+            "true",
+            "train.l2=0.01",
+            t -> t.options.tables().l2OfAllRows(),
+            true),
         setting("train.rows.clip_norm", "0.75", t -> t.options.tables().limits().clipNorm(), 0.75f),
         setting("train.rows.low", "-2.5", t -> t.options.tables().limits().low(), -2.5f),
         setting("train.rows.high", "3.5", t -> t.options.tables().limits().high(), 3.5f),

@@ -57,6 +57,9 @@ final class TableOptionsJson {
     Json.Obj tables = Json.object().put(OPTIMIZER, OptimizerJson.write(options.optimizer()));
     putInitial(tables, options.initial());
     tables.put("l2", options.l2()).put("combiner", options.combiner().name());
+    if (options.l2OfAllRows()) {
+      tables.put("l2OfAllRows", true);
+    }
     if (!options.own().isEmpty()) {
       Json.Obj all = Json.object();
       options.own().forEach((table, own) -> all.put(table, own(own)));

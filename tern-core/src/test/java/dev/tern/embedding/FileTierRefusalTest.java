@@ -44,6 +44,7 @@ final class FileTierRefusalTest {
   @Test
   void whatATableWithAFileCannotBeIsRefused() {
     requireRefused(TableOptions.of(Optimizer.adam(1)), 1 << 20, "use lazy Adam");
+    requireRefused(sgd.l2(1).l2OfAllRows(true), 1 << 20, "take l2 of the rows of a batch");
     requireRefused(sgd.unknown(UnknownRow.MEAN), 1 << 20, "the mean of all rows");
     requireRefused(
         sgd.unknown(new UnknownRow.Hashed(3)),

@@ -127,17 +127,26 @@ final class RowUpdatesTest {
   void stepsFollowTheEquations(Optimizer optimizer) {
     for (int width : new int[] {1, 3, 8, 16, 17}) {
       for (Combiner combiner : Combiner.values()) {
-        trainsLikeTheReference(optimizer, width, combiner, 0);
-        trainsLikeTheReference(optimizer, width, combiner, 0.05f);
+        trainsLikeTheReference(optimizer, width, combiner, 0, false);
+        trainsLikeTheReference(optimizer, width, combiner, 0.05f, false);
       }
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("optimizers")
+  void l2OfAllRowsIsAStepWithoutGradientOfRowsThatTheBatchLacks(Optimizer optimizer) {
+    for (int width : new int[] {1, 3, 8, 17}) {
+      trainsLikeTheReference(optimizer, width, Combiner.SUM, 0.5f, true);
+    }
+  }
+
   private static void trainsLikeTheReference(
-      Optimizer optimizer, int width, Combiner combiner, float l2) {
+      Optimizer optimizer, int width, Combiner combiner, float l2, boolean all) {
     Allocator allocator = Allocator.of(1L << 26);
     TableConfig config =
-        new TableConfig("t", 0, width, 9, TableOptions.of(optimizer).initRange(0.5f).l2(l2));
+        new TableConfig(
+            "t", 0, width, 9, TableOptions.of(optimizer).initRange(0.5f).l2(l2).l2OfAllRows(all));
     InitialRows initial = new InitialRows(config);
     Map<Long, Row> reference = new HashMap<>();
     SplittableRandom random = new SplittableRandom(width);
@@ -210,6 +219,8 @@ final class RowUpdatesTest {
       double[] sum = sums.get(id);
       if (sum != null) {
         row.step(config.optimizer(), sum, config.l2(), lr, t);
+      } else if (config.options().l2OfAllRows()) {
+        row.step(config.optimizer(), new double[width], config.l2(), lr, t);
       } else if (config.optimizer() instanceof Optimizer.Adam adam) {
         row.untouched(adam, lr, t);
       }

@@ -18,9 +18,11 @@ import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.runtime.DeviceAccess;
+import dev.tern.model.Loss;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
+import dev.tern.model.Task;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.PlanSearch;
@@ -32,6 +34,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -81,6 +84,7 @@ final class StepMemoryTest {
     for (int i = 0; i < BATCHES; i++) {
       Batch batch = new Batch(encoder.schema(), rows);
       encoder.apply(PlantedRuns.planted(i, rows), batch);
+      batch.setGroups(batch.ids(0));
       batches.add(batch);
     }
     return batches;
@@ -90,6 +94,7 @@ final class StepMemoryTest {
   private static Stream<Arguments> tables() {
     return Stream.of(
         Arguments.of("f16, bounds", with(ADAM, DType.F16, RowPolicy.ALL, bounds())),
+        Arguments.of("l2 of all rows", TableOptions.of(ADAM).l2(0.01f).l2OfAllRows(true)),
         Arguments.of("bf16", with(ADAM, DType.BF16, RowPolicy.ALL, RowLimits.NONE)),
         Arguments.of("row-wise Adagrad", TableOptions.of(Optimizer.rowWiseAdagrad(0.01f))),
         Arguments.of("FTRL beside Adam", firstPart(DType.F32)),
@@ -161,6 +166,16 @@ final class StepMemoryTest {
         model(type).withEmbedding("ad", 6),
         PlantedRuns.encoder(PlantedRuns.planted(1, 100), ModelConfig.Type.DIN),
         TableOptions.of(ADAM).own("ad", own.initial(new InitialWeights.Normal(0.1f))),
+        64);
+  }
+
+  @Test
+  void norDoesAStepOfPairsOfRows() {
+    requireNothingAllocated(
+        model(ModelConfig.Type.DEEPFM)
+            .withTasks(Task.of("click").withOptionalLabel().withLoss(new Loss.Pairwise("site"))),
+        PlantedRuns.encoder(PlantedRuns.planted(1, 100)),
+        TableOptions.of(ADAM),
         64);
   }
 

@@ -171,10 +171,28 @@ final class TableChecks {
     }
   }
 
+  /** L2 of all rows needs some. */
+  private static void l2OfAllRows(Settings s) {
+    boolean some =
+        s.get(TrainKeys.WEIGHT_L2) > 0
+            || s.all("model.tables").stream()
+                .anyMatch(group -> group.get(TableKeys.L2).map(share -> share > 0).orElse(false));
+    if (s.get(TrainKeys.L2_ALL) && !some) {
+      throw new ConfigException(
+          s.where(TrainKeys.L2_ALL.path())
+              + ": train.rows.l2_all: got true without l2, expected a share above 0; give train.l2,"
+              + " or l2 in model.tables");
+    }
+  }
+
   /** Refuses options that tables with rows in files do not support. */
   private static void tableMemory(Settings s) {
+    l2OfAllRows(s);
     if (s.get(TrainKeys.TABLE_MEMORY) == 0) {
       return;
+    }
+    if (s.get(TrainKeys.L2_ALL)) {
+      refuseTableMemory(s, "l2 of all rows", "train.rows.l2_all: false");
     }
     OptimizerKeys tables = tableOptimizer(s);
     if (tables.walksTables(s.top())) {

@@ -104,6 +104,13 @@ final class TrainKeys {
           Kind.FACTOR,
           0.0,
           "Largest norm of the gradient of all weights but embeddings; 0 for any.");
+  static final Key<Boolean> L2_ALL =
+      KEYS.key(
+          "train.rows.l2_all",
+          new Kind.Flag(),
+          false,
+          "Whether train.l2 and model.tables.l2 reach all rows of embeddings in each step, not only"
+              + " those of its batch. A step then takes time by the rows of its tables.");
   static final Key<Double> ROW_CLIP_NORM =
       KEYS.key(
           "train.rows.clip_norm",
@@ -294,7 +301,9 @@ final class TrainKeys {
         checked(s, "train.linear_optimizer", at -> LINEAR_OPTIMIZER.read(at.top()))
             .map(options::firstPart)
             .orElse(options);
-    return TableKeys.options(s, options).limits(checked(s, "train.rows", TrainKeys::rowLimits));
+    return TableKeys.options(s, options)
+        .l2OfAllRows(s.get(L2_ALL))
+        .limits(checked(s, "train.rows", TrainKeys::rowLimits));
   }
 
   private static DeltaSchedule deltas(Settings s) {

@@ -256,6 +256,21 @@ final class ConfigTest {
   }
 
   @Test
+  void l2OfAllRowsNeedsAShareAndRowsInMemory() {
+    String all = "train.rows.l2_all=true";
+    assertThatThrownBy(() -> census(all))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("train.rows.l2_all: got true without l2");
+    assertThat(census(all, "train.l2=0.1").train().options().tables().l2OfAllRows()).isTrue();
+    String[] own = {all, "model.tables[0].columns=education", "model.tables[0].l2=0.1"};
+    assertThat(census(own).train().options().tables().l2OfAllRows()).isTrue();
+    String[] tiered = {"train.table_memory=64m", "train.optimizer.type=adagrad"};
+    assertThatThrownBy(() -> census(tiered[0], tiered[1], all, "train.l2=0.1"))
+        .hasMessageContaining("got a limit with l2 of all rows")
+        .hasMessageContaining("set train.rows.l2_all: false");
+  }
+
+  @Test
   void unknownIdsHaveBucketsWhereSomeTrainWithoutARow() {
     assertThat(census().train().options().tables().unknown()).isEqualTo(UnknownRow.ZEROS);
     String[] counted = {

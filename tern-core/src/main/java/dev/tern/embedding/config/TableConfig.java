@@ -65,6 +65,11 @@ public record TableConfig(String name, int index, int width, long seed, TableOpt
     return options.l2();
   }
 
+  /** Whether each step updates all rows: by its optimizer, or by l2 that reaches all. */
+  public boolean updatesAllRows() {
+    return rule().updatesAllRows() || options.l2OfAllRows() && l2() > 0;
+  }
+
   public UnknownRow unknown() {
     return options.unknown();
   }

@@ -29,6 +29,7 @@ public final class TableOptions implements Cloneable {
   private float rateRatio = 1;
   private InitialWeights initial = InitialWeights.DEFAULT;
   private float l2;
+  private boolean l2OfAll;
   private Combiner combiner = Combiner.SUM;
   private Map<String, Combiner> combinersOf = Map.of();
   private UnknownRow unknown = UnknownRow.ZEROS;
@@ -108,6 +109,18 @@ public final class TableOptions implements Cloneable {
   /** Adds {@code share * w} to the gradients of the rows in a batch; 0 or more. */
   public TableOptions l2(float share) {
     return with(copy -> copy.l2 = share);
+  }
+
+  /**
+   * Whether {@link #l2} reaches all rows in each step, not only those of the batch: a regularizer
+   * of half the sum of all squares, times the share, as FuxiCTR and DeepCTR have it. Rows without a
+   * gradient take the optimizer's step with {@code share * w}, so a step walks over the tables
+   * whose l2 is above 0, and takes time by their rows. With lazy Adam moments decay as if it were
+   * not lazy. For example, SGD at the rate 0.1 with l2 0.01 makes each weight that a batch lacks
+   * 0.999 of what it was.
+   */
+  public TableOptions l2OfAllRows(boolean all) {
+    return with(copy -> copy.l2OfAll = all);
   }
 
   /** How several ids of one slot become one vector, in slots without a combiner of their own. */
@@ -249,6 +262,10 @@ public final class TableOptions implements Cloneable {
 
   public float l2() {
     return l2;
+  }
+
+  public boolean l2OfAllRows() {
+    return l2OfAll;
   }
 
   public Combiner combiner() {

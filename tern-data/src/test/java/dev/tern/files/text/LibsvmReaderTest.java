@@ -336,6 +336,22 @@ final class LibsvmReaderTest {
   }
 
   @Test
+  void aNumberMayStandForAMissingLabel() {
+    Columns texts = new Columns(List.of("y"), Set.of("+1", "3"), List.of(), List.of());
+    ReadPolicy nine = ReadPolicy.STRICT.withLabel("y", ReadPolicy.Labels.BINARY.optionally(9));
+    ReadPolicy negative = ReadPolicy.STRICT.withLabel("y", ReadPolicy.Labels.BINARY.optionally(-1));
+    assertThat(read(file("+1\n9\n3\n-1\n"), SVM, texts, nine))
+        .extracting(r -> r.labels().getFirst())
+        .containsExactly(1f, Float.NaN, 1f, 0f);
+    assertThat(read(file("1\n9\n-1\n"), SVM, columns(List.of()), nine))
+        .extracting(r -> r.labels().getFirst())
+        .containsExactly(1f, Float.NaN, 0f);
+    assertThat(read(file("1\n0\n-1\nnan\n"), SVM, columns(List.of()), negative))
+        .extracting(r -> r.labels().getFirst())
+        .containsExactly(1f, 0f, Float.NaN, Float.NaN);
+  }
+
+  @Test
   void emptyLinesBetweenOthersAreFaults() {
     assertFault("1 3:1\n\n0 4:1\n", SVM, IDS, "line 2", "empty line");
     assertFault("\n0 4:1\n", SVM, IDS, "line 1", "empty line");

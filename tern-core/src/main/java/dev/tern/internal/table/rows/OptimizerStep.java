@@ -52,8 +52,4 @@ public final class OptimizerStep {
   boolean changesNothing() {
     return optimizer instanceof Optimizer.Ftrl && lr == 0;
   }
-
-  boolean updatesAllRows() {
-    return optimizer instanceof Optimizer.Adam adam && !adam.lazy();
-  }
 }

@@ -47,6 +47,6 @@ public final class RowLayout {
     return config.metadata() > 0
         || config.format() == RowFormat.STORED
             && config.storage() == DType.BF16
-            && config.rule().updatesAllRows();
+            && config.updatesAllRows();
   }
 }

@@ -25,7 +25,10 @@ public final class RowUpdates {
   /** Whether the gradients of pair sums in the step at hand may be other than 0. */
   private boolean pairing;
 
-  /** The step of rows that are not in the batch: without l2. */
+  /** Whether a step updates rows that are not in the batch, too. */
+  private final boolean all;
+
+  /** The step of these: without l2, unless that is of all rows. */
   private final OptimizerStep others;
 
   /** A row that takes the updates of ids without a row. */
@@ -54,7 +57,9 @@ public final class RowUpdates {
     sumStride = 4L * config.width();
     trash = spare + sumBytes(config);
     trashBytes = RowLayout.rowBytes(config);
-    others = new OptimizerStep(config.optimizer(), config.width(), 0);
+    all = config.updatesAllRows();
+    float l2 = config.options().l2OfAllRows() ? config.l2() : 0;
+    others = new OptimizerStep(config.optimizer(), config.width(), l2);
     steps = new RowSteps(config, trash + trashBytes);
     pairs = BagPairs.fastest(config);
   }
@@ -117,7 +122,7 @@ public final class RowUpdates {
           inPlace ? gradients.part(0, from, to) : summed(lookup, bags, gradients, from, to);
       steps.run(step, rows, lookup.ids, block);
     }
-    for (int u = 0; u < unique && step.updatesAllRows(); u++) {
+    for (int u = 0; all && u < unique; u++) {
       if (rows[u] != trash) {
         touched.set(lookup.rows[u]);
       }
@@ -176,14 +181,17 @@ public final class RowUpdates {
   }
 
   /**
-   * Ends a step: if the optimizer updates all rows, takes the same step with gradient 0 on each row
-   * in use that had no gradient.
+   * Ends a step: if steps update all rows, takes the same step with gradient 0 on each row in use
+   * that had no gradient.
    */
   public void runOthers(OptimizerStep step) {
-    if (!step.updatesAllRows()) {
+    if (!all) {
       return;
     }
     others.at(step.rate, step.number);
+    if (config.rule().head().isEmpty() && others.changesNothing()) {
+      return;
+    }
     slabs.markFree(touched);
     Memory.zero(trash, 4L * config.width());
     sums.at(trash, 0);

@@ -27,7 +27,7 @@ public final class ChangedIds {
 
   ChangedIds(TableConfig config, LongSupplier rows) {
     this.rows = rows;
-    everyRow = config.rule().updatesAllRows();
+    everyRow = config.updatesAllRows();
   }
 
   void clear() {

@@ -125,7 +125,7 @@ public final class RowListener {
 
   /** Whether {@link #keepRows} is of use: not if each step changes all rows. */
   public boolean canKeepRows() {
-    return !config.rule().updatesAllRows();
+    return !config.updatesAllRows();
   }
 
   /** Throws if rows are kept already. */

@@ -149,7 +149,9 @@ public final class RowSpiller {
    */
   public static void require(TableConfig config) {
     String wrong = "";
-    if (config.rule().updatesAllRows()) {
+    if (config.updatesAllRows() && !config.rule().updatesAllRows()) {
+      wrong = "l2 of all rows, which updates them in each step; take l2 of the rows of a batch";
+    } else if (config.updatesAllRows()) {
       wrong = "an optimizer that updates all rows in each step; use lazy Adam";
     } else if (!(config.rows().eviction() instanceof Eviction.Never)) {
       wrong = config.rows().eviction() + "; a table with a file keeps every row";
