@@ -5,16 +5,14 @@ import dev.tern.base.Shown;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.files.ColumnChoice;
+import dev.tern.cli.files.Encodings;
 import dev.tern.cli.files.FileOptions;
 import dev.tern.cli.files.LongRows;
 import dev.tern.cli.files.RowTimes;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
-import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.data.encode.IdEncoding;
-import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.files.Columns;
@@ -310,11 +308,6 @@ final class DataSource {
     };
   }
 
-  /** Whether the texts of columns of {@code paths} can be kept: {@link #open(List, KeptTexts)}. */
-  boolean keepsTexts(List<Path> paths) {
-    return config.format().equals("csv") || config.format().equals("parquet") && !isHugeCtr(paths);
-  }
-
   /** The files to read of {@code paths}; of HugeCTR's Parquet, what describes them. */
   private List<Path> filesOf(List<Path> paths) {
     List<Path> named = files(paths);
@@ -472,34 +465,7 @@ final class DataSource {
 
   /** Fits encodings that grow from the ones of {@code earlier}, if there is one. */
   FeatureEncoder fit(DataReader training, Optional<FeatureEncoder> earlier, LongConsumer progress) {
-    Schema schema = training.schema();
-    List<NumberEncoding> numbers = schema.dense().stream().map(this::numberEncoding).toList();
-    List<IdEncoding> ids = schema.slots().stream().map(this::idEncoding).toList();
-    try {
-      FeatureEncoder fitted =
-          earlier.isPresent()
-              ? earlier.get().grown(training, numbers, ids, config.tables(), dictionary, progress)
-              : FeatureEncoder.fit(training, numbers, ids, config.tables(), dictionary, progress);
-      return fitted.withSequences(config.sequences());
-    } catch (IllegalArgumentException e) {
-      throw new ConfigException("data.sparse: " + e.getMessage(), e);
-    }
-  }
-
-  private NumberEncoding numberEncoding(String column) {
-    return config
-        .group(column)
-        .map(group -> group.encoding(column))
-        .orElseGet(NumberEncoding::auto);
-  }
-
-  private IdEncoding idEncoding(Slot slot) {
-    Optional<DataConfig.Sparse> group =
-        config.sparse().stream()
-            .filter(g -> g.columns().contains(slot.name()))
-            .findFirst()
-            .or(() -> config.sparse().stream().filter(g -> g.columns().isEmpty()).findFirst());
-    return group.map(DataConfig.Sparse::encoding).orElseGet(IdEncoding::verbatim);
+    return new Encodings(config, dictionary).fit(training, earlier, progress);
   }
 
   private DataReader libsvm(List<Path> files) {
@@ -561,7 +527,10 @@ final class DataSource {
     return new DataSource(config, policy, dictionary, other, skipped);
   }
 
-  /** Whether {@link #with} may add columns of {@code paths}, which have names in the files. */
+  /**
+   * Whether files have names for all their columns, so that {@link #with} may add some and {@link
+   * #open(List, KeptTexts)} may keep texts.
+   */
   boolean takesMore(List<Path> paths) {
     return config.format().equals("csv") || config.format().equals("parquet") && !isHugeCtr(paths);
   }

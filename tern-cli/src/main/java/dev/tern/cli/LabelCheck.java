@@ -173,7 +173,9 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
       return Optional.of(
           "no row of %s has the label %s, so it has no figures%s; check what data.labels.missing says"
               .formatted(
-                  config.evalFiles().isEmpty() ? "the evaluation" : Scoring.name(config.evalFiles()),
+                  config.evalFiles().isEmpty()
+                      ? "the evaluation"
+                      : Scoring.name(config.evalFiles()),
                   seen.names.get(k),
                   k == 0 ? " and no checkpoint is the best" : ""));
     }

@@ -83,7 +83,7 @@ final class Retrieval {
   void addItems(List<Path> files) {
     KeptTexts texts = new KeptTexts(List.of(retriever.itemColumns().getFirst()));
     DataSource source = source(Set.copyOf(retriever.itemColumns()), false).withoutLabels();
-    boolean texted = source.keepsTexts(files);
+    boolean texted = source.takesMore(files);
     long rows = 0;
     long without = 0;
     try (DataReader items = texted ? source.open(files, texts) : source.open(files)) {
