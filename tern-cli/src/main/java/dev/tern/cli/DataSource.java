@@ -8,10 +8,10 @@ import dev.tern.cli.files.ColumnChoice;
 import dev.tern.cli.files.Encodings;
 import dev.tern.cli.files.FileOptions;
 import dev.tern.cli.files.LongRows;
+import dev.tern.cli.files.RecordFiles;
 import dev.tern.cli.files.RowTimes;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
-import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
@@ -25,7 +25,6 @@ import dev.tern.files.RecordCopy;
 import dev.tern.files.SkippedRecords;
 import dev.tern.files.SparseColumn;
 import dev.tern.files.parquet.ParquetReader;
-import dev.tern.files.records.NormOptions;
 import dev.tern.files.records.NormReader;
 import dev.tern.files.records.RawOptions;
 import dev.tern.files.records.RawReader;
@@ -41,7 +40,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongConsumer;
-import java.util.stream.IntStream;
 
 /** Opens the files that a configuration describes, and fits its encodings. */
 final class DataSource {
@@ -323,8 +321,8 @@ final class DataSource {
       case "csv" ->
           CsvReader.open(files, FileOptions.csv(config), choice.columns(), policy, dictionary);
       case "libsvm", "libffm" -> libsvm(files);
-      case "norm" -> NormReader.open(files, normOptions(), policy);
-      case "raw" -> raw(files);
+      case "norm" -> records().norm(files);
+      case "raw" -> records().raw(files);
       case "parquet" -> parquet(files);
       default ->
           throw new ConfigException(
@@ -348,9 +346,9 @@ final class DataSource {
     Columns column = Columns.ofKey(key, Set.copyOf(config.missing()));
     return switch (config.format()) {
       case "csv" -> CsvReader.copy(files, FileOptions.csv(config), column, policy, parts);
-      case "norm" -> NormReader.copy(files, normOptions(), key, policy, parts);
+      case "norm" -> NormReader.copy(files, records().normOptions(), key, policy, parts);
       case "raw" -> {
-        RawOptions raw = rawOptions();
+        RawOptions raw = records().rawOptions();
         boolean labelled = config.binary().labelled().orElse(true);
         yield RawReader.copy(files, labelled ? raw : raw.withoutLabels(), key, policy, parts);
       }
@@ -548,39 +546,8 @@ final class DataSource {
     return choice;
   }
 
-  private NormOptions normOptions() {
-    boolean named =
-        choice.areNamed() || choice.model().isPresent() && !hasNormNames(choice.schema(0));
-    NormOptions options = FileOptions.norm(config);
-    return named ? options.withSchema(choice.schema(0)) : options;
-  }
-
-  /** Whether columns have the names that Norm files give them, which then may have more labels. */
-  private static boolean hasNormNames(Schema schema) {
-    return schema.dense().equals(numbered("dense", schema.denseDim()))
-        && schema.slotNames().equals(numbered("slot", schema.slotCount()));
-  }
-
-  private static List<String> numbered(String name, int count) {
-    return IntStream.range(0, count).mapToObj(i -> name + i).toList();
-  }
-
-  private DataReader raw(List<Path> files) {
-    RawOptions options = rawOptions();
-    Optional<Boolean> labelled = config.binary().labelled();
-    if (!policy.labels().equals(ReadPolicy.Labels.NONE) || labelled.isEmpty()) {
-      return RawReader.open(files, options, policy);
-    }
-    return RawReader.openAs(files, labelled.get() ? options : options.withoutLabels(), policy);
-  }
-
-  private RawOptions rawOptions() {
-    if (!choice.areNamed() && choice.model().isEmpty()) {
-      throw new ConfigException(
-          "data.sparse.columns: got no names for Raw files, which do not say what they hold,"
-              + " expected data.dense.columns and data.sparse.columns; add them, as in C1..C26");
-    }
-    return FileOptions.raw(config, choice.schema(1));
+  private RecordFiles records() {
+    return new RecordFiles(config, choice, policy);
   }
 
   /** {@code paths}, with the standard input for {@code -}. */
