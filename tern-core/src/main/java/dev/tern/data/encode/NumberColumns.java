@@ -56,23 +56,20 @@ record NumberColumns(
           features[f] instanceof NumberFeature.Beside(NumberFeature.Scale beside, NumberFeature _)
               ? beside
               : (NumberFeature.Scale) features[f];
-      scale(raw, first, f, scale, encoded, column);
+      scale(raw, first, scale, encoded, column);
     }
     for (int i = 0; i < slots.size(); i++) {
-      int f = slots.get(i);
-      switch (slotOf(f)) {
-        case NumberFeature.Buckets buckets ->
-            bucketize(raw, first, f, buckets, encoded, firstSlot + i);
-        case NumberFeature.Field(NumberFeature.Scale scale) ->
-            weigh(raw, first, f, scale, encoded, firstSlot + i);
-        case NumberFeature.Pieces pieces -> split(raw, first, f, pieces, encoded, firstSlot + i);
+      switch (slotOf(slots.get(i))) {
+        case NumberFeature.Buckets buckets -> bucketize(raw, first, buckets, encoded, i);
+        case NumberFeature.Field(NumberFeature.Scale scale) -> weigh(raw, first, scale, encoded, i);
+        case NumberFeature.Pieces pieces -> split(raw, first, pieces, encoded, i);
         case NumberFeature.Scale _, NumberFeature.Beside _ -> throw new AssertionError("no slot");
       }
     }
   }
 
-  private void scale(
-      Batch raw, int first, int f, NumberFeature.Scale scale, Batch encoded, int column) {
+  private void scale(Batch raw, int first, NumberFeature.Scale scale, Batch encoded, int column) {
+    int f = numbers.get(column);
     float[] in = raw.dense();
     float[] out = encoded.dense();
     int inDim = names.size();
@@ -84,7 +81,9 @@ record NumberColumns(
   }
 
   private void bucketize(
-      Batch raw, int first, int f, NumberFeature.Buckets buckets, Batch encoded, int slot) {
+      Batch raw, int first, NumberFeature.Buckets buckets, Batch encoded, int index) {
+    int f = slots.get(index);
+    int slot = firstSlot + index;
     float[] in = raw.dense();
     int inDim = names.size();
     int rows = encoded.size();
@@ -97,8 +96,9 @@ record NumberColumns(
     }
   }
 
-  private void weigh(
-      Batch raw, int first, int f, NumberFeature.Scale scale, Batch encoded, int slot) {
+  private void weigh(Batch raw, int first, NumberFeature.Scale scale, Batch encoded, int index) {
+    int f = slots.get(index);
+    int slot = firstSlot + index;
     float[] in = raw.dense();
     int inDim = names.size();
     int rows = encoded.size();
@@ -114,8 +114,9 @@ record NumberColumns(
     }
   }
 
-  private void split(
-      Batch raw, int first, int f, NumberFeature.Pieces pieces, Batch encoded, int slot) {
+  private void split(Batch raw, int first, NumberFeature.Pieces pieces, Batch encoded, int index) {
+    int f = slots.get(index);
+    int slot = firstSlot + index;
     float[] in = raw.dense();
     int inDim = names.size();
     int rows = encoded.size();
