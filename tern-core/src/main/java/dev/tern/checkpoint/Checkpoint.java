@@ -6,12 +6,13 @@ import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.TableChanges;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.internal.checkpoint.AtomicFolder;
-import dev.tern.internal.checkpoint.RowShape;
+import dev.tern.internal.checkpoint.FiniteWeights;
 import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.checkpoint.VariablesFile;
 import dev.tern.internal.json.Json;
@@ -19,7 +20,6 @@ import dev.tern.model.Matching;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
-import dev.tern.model.RetrievalModel;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Variable;
@@ -28,7 +28,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -79,6 +78,11 @@ public final class Checkpoint {
     return open(path, true);
   }
 
+  /** Whether {@code path} is the folder of a checkpoint itself. */
+  public static boolean isAt(Path path) {
+    return Manifest.isIn(AtomicFolder.current(path));
+  }
+
   /** Whether there is a checkpoint to open at {@code path}. */
   public static boolean existsAt(Path path) {
     return find(path, true).isPresent();
@@ -91,7 +95,11 @@ public final class Checkpoint {
                 new DataException(
                     "%s: got no checkpoint, expected a folder with %s or a run's folder; give the folder that training wrote"
                         .formatted(path, Manifest.NAME)));
-    CheckpointChain chain = CheckpointChain.read(folder);
+    return of(CheckpointChain.read(folder));
+  }
+
+  /** The checkpoint of a chain that is whole. */
+  static Checkpoint of(CheckpointChain chain) {
     Path encoders = chain.base().file(ENCODERS);
     return new Checkpoint(
         chain, FeatureEncoder.fromJson(Manifest.text(encoders), encoders.toString()));
@@ -115,6 +123,11 @@ public final class Checkpoint {
   /** Training steps of the model. */
   public long step() {
     return chain.last().json().object("state").integer("step");
+  }
+
+  /** What tells this checkpoint from all others. */
+  public CheckpointMark mark() {
+    return CheckpointMark.of(chain.parts());
   }
 
   /** The folder of the checkpoint. */
@@ -146,7 +159,8 @@ public final class Checkpoint {
     return encodersDigest().equals(other.encodersDigest()) || encoder.encodesIdsAs(other.encoder);
   }
 
-  private String encodersDigest() {
+  /** Two checkpoints with one digest have the same {@link #encoder}. */
+  public String encodersDigest() {
     return chain.base().json().object("files").text(ENCODERS);
   }
 
@@ -159,14 +173,16 @@ public final class Checkpoint {
    * The model with its weights, for scoring; tables keep their rows in memory as {@code format}.
    */
   public Network load(Device device, RowFormat format) {
-    return load(
-        device,
-        model()
-            .orElseThrow(() ->
-                new DataException(
-                    "%s: got a checkpoint of %s, expected one of Tern's models; pass the model's factory"
-                        .formatted(folder(), modelText()))),
-        format);
+    return load(device, requireModel(), format);
+  }
+
+  /** Name and sizes of the model, which is one of Tern's. */
+  public ModelConfig requireModel() {
+    return model()
+        .orElseThrow(() ->
+            new DataException(
+                "%s: got a checkpoint of %s, expected one of Tern's models; pass the model's factory"
+                    .formatted(folder(), modelText())));
   }
 
   /**
@@ -175,6 +191,16 @@ public final class Checkpoint {
    * @param format how tables keep their rows in memory
    */
   public Network load(Device device, Model.Factory factory, RowFormat format) {
+    return load(device, factory, format, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param finite whether to refuse weights that are infinite or NaN
+   * @throws DataException if there are such weights
+   */
+  public Network load(Device device, Model.Factory factory, RowFormat format, boolean finite) {
     Json.Obj manifest = chain.last().json();
     RunFacts.requireLabels(manifest, folder(), factory, encoder.schema());
     TableOptions options =
@@ -184,7 +210,7 @@ public final class Checkpoint {
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {
-      readWeights(network);
+      readWeights(network, finite);
       chain.requireUnchanged();
     } catch (RuntimeException | Error e) {
       network.close();
@@ -199,7 +225,7 @@ public final class Checkpoint {
    * @param optimizer state of the dense parameters, in the order of {@link Network#parameters()}
    */
   public RunState restore(Network network, List<Variable> optimizer) {
-    readWeights(network);
+    readWeights(network, false);
     VariablesFile.read(chain.last().file(OPTIMIZER), optimizer);
     chain.requireUnchanged();
     return RunFacts.state(chain.last().json());
@@ -219,7 +245,7 @@ public final class Checkpoint {
    */
   public List<String> begin(Network network, Model.Factory factory, FeatureEncoder grown) {
     RunFacts.requireLabels(chain.last().json(), folder(), factory, grown.schema());
-    requireSamePlaces(network, grown);
+    SamePlaces.require(this, network, grown);
     List<String> fresh = new ArrayList<>();
     VariablesFile.readSome(chain.last().file(DENSE), network.variables())
         .forEach(variable -> fresh.add(variable.name()));
@@ -289,7 +315,7 @@ public final class Checkpoint {
       RunSettings options) {
     RunFacts.requireLabels(chain.last().json(), folder(), factory, grown.schema());
     RunFacts.requireSameState(chain.last().json(), folder(), options);
-    requireSamePlaces(network, grown);
+    SamePlaces.require(this, network, grown);
     List<String> now = grown.schema().tables();
     if (!now.equals(tables()) || !now.stream().allMatch(name -> grown.keepsIds(encoder, name))) {
       throw new IllegalArgumentException(
@@ -300,109 +326,48 @@ public final class Checkpoint {
     return new RunState(step, 0, 0, Double.NaN, 0, 0);
   }
 
-  /** Of each sequence by name its slots, and which end of them is kept. */
-  private static Map<String, List<String>> sequences(Schema schema) {
-    Map<String, List<String>> all = new LinkedHashMap<>();
-    schema
-        .sequences()
-        .forEach((name, slots) -> {
-          List<String> members = new ArrayList<>();
-          slots.forEach(slot -> members.add(schema.slots().get(slot).name()));
-          members.add(schema.slots().get(slots.getFirst()).sequence().orElseThrow().keep().text());
-          all.put(name, members);
-        });
-    return all;
+  /**
+   * Gives a network the weights of its layers.
+   *
+   * @throws DataException if one is infinite or NaN, or they are of another model
+   */
+  public void readDense(Network network) {
+    readDense(network, true);
   }
 
-  /** Layers know their inputs by place: as many inputs must be the same ones. */
-  private void requireSamePlaces(Network network, FeatureEncoder grown) {
-    Schema before = encoder.schema();
-    Schema now = grown.schema();
-    requireSamePlaces("numbers", before.dense(), now.dense());
-    requireSamePlaces("slots", before.slotNames(), now.slotNames());
-    if (network.model().readsSequences() && !sequences(before).equals(sequences(now))) {
-      throw new IllegalArgumentException(
-          "begin: got the sequences %s, expected %s as in %s; weights would meet other columns"
-              .formatted(sequences(now), sequences(before), folder()));
-    }
-    List<Integer> widths = savedWidths(network.model());
-    boolean same = before.slotCount() == now.slotCount();
-    if (!same && flat(before, widths) == flat(now, network.slotWidths())) {
-      throw new IllegalArgumentException(
-          "begin: got %d numbers and %d slots, which make as many inputs as the %d and %d of %s; add or leave out a column"
-              .formatted(
-                  now.denseDim(),
-                  now.slotCount(),
-                  before.denseDim(),
-                  before.slotCount(),
-                  folder()));
-    }
-    if (same) {
-      requireSameWidths(network, widths);
-    }
-    grown
-        .rescaled(encoder)
-        .ifPresent(column -> {
-          throw new IllegalArgumentException(
-              "begin: got the number %s encoded otherwise than in %s, expected the same; its weights would be of another scale"
-                  .formatted(column, folder()));
-        });
-  }
-
-  private static int flat(Schema schema, List<Integer> widths) {
-    return sum(widths) + schema.denseDim();
-  }
-
-  private static int sum(List<Integer> widths) {
-    return widths.stream().mapToInt(Integer::intValue).sum();
-  }
-
-  /** For each saved slot the width of its vectors: the last part of its table's rows. */
-  private List<Integer> savedWidths(Model model) {
-    int front = model.embeddingWidth() - model.embeddingParts().getLast();
-    List<Integer> ofTables = new ArrayList<>();
-    for (int table = 0; table < tables().size(); table++) {
-      ofTables.add(RowShape.of(tableFiles(table).getLast()).width() - front);
-    }
-    return encoder.schema().slots().stream()
-        .map(slot -> ofTables.get(tables().indexOf(slot.table())))
-        .toList();
-  }
-
-  /** Layers that read as many numbers as before must read the same vectors in the same places. */
-  private void requireSameWidths(Network network, List<Integer> saved) {
-    List<String> names = encoder.schema().slotNames();
-    List<Integer> all = IntStream.range(0, names.size()).boxed().toList();
-    List<List<Integer>> read = new ArrayList<>(network.sequences().values());
-    read.add(all);
-    if (network.model() instanceof RetrievalModel towers) {
-      read.add(all.stream().filter(s -> towers.itemColumns().contains(names.get(s))).toList());
-      read.add(all.stream().filter(s -> !towers.itemColumns().contains(names.get(s))).toList());
-    }
-    for (List<Integer> slots : read) {
-      List<Integer> before = slots.stream().map(saved::get).toList();
-      List<Integer> now = slots.stream().map(network.slotWidths()::get).toList();
-      if (!before.equals(now) && sum(before) == sum(now)) {
-        throw new IllegalArgumentException(
-            "begin: got embeddings of the widths %s for the slots %s, expected %s as in %s or another sum; weights would meet other columns"
-                .formatted(now, slots.stream().map(names::get).toList(), before, folder()));
+  /**
+   * Reads what tables have otherwise than the tables of a network, which {@link #load} made of
+   * another checkpoint of the same run.
+   *
+   * @param into for each table, empty changes of it
+   * @param most bytes of memory that all of them may take
+   * @return whether they did not take more
+   * @throws DataException if a weight is infinite or NaN, or a table is of another kind
+   */
+  public boolean readDifferences(List<EmbeddingTable> tables, List<TableChanges> into, long most) {
+    long left = most;
+    for (int t = 0; t < tables.size(); t++) {
+      if (!TableFile.readDifferences(tableFiles(t), tables.get(t), into.get(t), left)) {
+        return false;
       }
+      left -= into.get(t).bytes();
+    }
+    return true;
+  }
+
+  private void readDense(Network network, boolean finite) {
+    Path dense = chain.last().file(DENSE);
+    VariablesFile.read(dense, network.variables());
+    if (finite) {
+      FiniteWeights.requireRead(dense, network.variables());
     }
   }
 
-  private void requireSamePlaces(String what, List<String> before, List<String> now) {
-    if (before.size() == now.size() && !before.equals(now)) {
-      throw new IllegalArgumentException(
-          "begin: got the %s %s, expected %s as in %s, in this order; weights belong to places"
-              .formatted(what, Shown.list(now), Shown.list(before), folder()));
-    }
-  }
-
-  private void readWeights(Network network) {
-    VariablesFile.read(chain.last().file(DENSE), network.variables());
+  private void readWeights(Network network, boolean finite) {
+    readDense(network, finite);
     List<EmbeddingTable> tables = network.tables().tables();
     for (int s = 0; s < tables.size(); s++) {
-      TableFile.read(tableFiles(s), tables.get(s), TableShard.WHOLE);
+      TableFile.read(tableFiles(s), tables.get(s), TableShard.WHOLE, finite);
     }
   }
 

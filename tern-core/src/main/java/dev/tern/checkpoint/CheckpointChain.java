@@ -18,10 +18,21 @@ import java.util.List;
 record CheckpointChain(List<Manifest> parts) {
   /** Reads the chain that ends in {@code folder} and checks all files of all parts. */
   static CheckpointChain read(Path folder) {
+    return readAfter(folder, "");
+  }
+
+  /**
+   * The same, but without the part whose manifest has the SHA-256 {@code known}, and those before
+   * it, if it is one of them.
+   */
+  static CheckpointChain readAfter(Path folder, String known) {
     Deque<Manifest> parts = new ArrayDeque<>();
     parts.addFirst(Manifest.read(folder));
     while (parts.getFirst().previous().isPresent()) {
       requireName(parts.getFirst());
+      if (parts.getFirst().previous().get().hash().equals(known)) {
+        break;
+      }
       parts.addFirst(before(parts.getFirst(), parts.getFirst().previous().get()));
     }
     return new CheckpointChain(List.copyOf(parts));
@@ -67,6 +78,11 @@ record CheckpointChain(List<Manifest> parts) {
    */
   void requireUnchanged() {
     parts.forEach(Manifest::requireUnchanged);
+  }
+
+  /** Whether it begins with a full checkpoint. */
+  boolean isWhole() {
+    return base().previous().isEmpty();
   }
 
   /** The last part, which holds the state of the run. */

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -21,7 +22,7 @@ import java.util.regex.Pattern;
 final class CheckpointFolder {
   private static final String PREFIX = "step-";
   private static final String DELTA = ".delta";
-  private static final String BEST = "best";
+  static final String BEST = "best";
   private static final Pattern NAME = Pattern.compile("step-([0-9]{1,18})([.]delta)?");
 
   private final Path folder;
@@ -95,6 +96,17 @@ final class CheckpointFolder {
 
   private static Optional<Path> ofBest(Path folder) {
     return Optional.of(AtomicFolder.current(folder.resolve(BEST))).filter(Files::isDirectory);
+  }
+
+  /**
+   * The checkpoints of steps in {@code folder} that stand under their own names, the newest first.
+   */
+  static List<Path> newestFirst(Path folder) {
+    return AtomicFolder.children(folder).stream()
+        .filter(child -> order(child.getFileName().toString()) >= 0)
+        .sorted(Comparator.comparing((Path child) -> order(child.getFileName().toString())))
+        .toList()
+        .reversed();
   }
 
   /** The name of the full checkpoint of {@code step}. */

@@ -24,7 +24,7 @@ import java.util.Optional;
  */
 record Manifest(Path folder, Json.Obj json, String hash) {
   static final String NAME = "manifest.json";
-  private static final String HASH = "manifest.sha256";
+  static final String HASH = "manifest.sha256";
   private static final String DAMAGED = "the checkpoint was changed or damaged, use another one";
 
   /** The version that Tern writes. */

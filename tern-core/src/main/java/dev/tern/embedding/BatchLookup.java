@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
+import dev.tern.internal.table.LayeredRows;
 import dev.tern.internal.table.rows.ClickCounts;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
@@ -9,6 +10,7 @@ import dev.tern.internal.table.rows.RowParts;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,9 @@ public final class BatchLookup implements AutoCloseable {
 
   /** Whether some table's policy needs to know which samples were clicked. */
   private final boolean weighsClicks;
+
+  /** Per table, how it is read beneath changes; empty where tables are read as they are. */
+  private final List<LayeredRows> layered;
 
   // Per table.
   private final TableBatch[] parts;
@@ -79,6 +84,11 @@ public final class BatchLookup implements AutoCloseable {
     this.front = List.copyOf(front);
     last = front.size();
     tables = slots.tables();
+    layered =
+        IntStream.range(0, tables.size())
+            .mapToObj(slots::layered)
+            .flatMap(Optional::stream)
+            .toList();
     List<Integer> widths = lastWidths(tables, front, sequences);
     mixed = widths.stream().distinct().count() > 1;
     List<Integer> ofSlots =
@@ -146,6 +156,9 @@ public final class BatchLookup implements AutoCloseable {
     for (int p = 0; p < addresses.length; p++) {
       addresses[p] = NativeFloats.toWrite("lookup", out.get(p), floats(batch, p));
     }
+    if (insert) {
+      requireTrainable();
+    }
     if (insert && weighsClicks) {
       requireLabels(batch);
     }
@@ -164,6 +177,14 @@ public final class BatchLookup implements AutoCloseable {
       }
     }
     workers.run(parts.length, finding);
+  }
+
+  private void requireTrainable() {
+    if (!layered.isEmpty()) {
+      throw new IllegalStateException(
+          "lookup: got training of tables that are read beneath changes, expected scoring; train"
+              + " the tables themselves");
+    }
   }
 
   private static void requireLabels(Batch batch) {
@@ -271,7 +292,13 @@ public final class BatchLookup implements AutoCloseable {
     if (inserts && tables.get(table).config().rows().weighsClicks()) {
       part.countClicks(rows);
     }
-    tables.get(table).findAndPool(part.lookup, inserts, bags(table), part.firsts, targets[table]);
+    if (layered.isEmpty()) {
+      tables.get(table).findAndPool(part.lookup, inserts, bags(table), part.firsts, targets[table]);
+    } else {
+      tables
+          .get(table)
+          .findAndPool(layered.get(table), part.lookup, bags(table), part.firsts, targets[table]);
+    }
   }
 
   /**
@@ -288,6 +315,7 @@ public final class BatchLookup implements AutoCloseable {
    * @param step counted from 1
    */
   public void apply(Workers workers, List<MemorySegment> gradients, float lr, long step) {
+    requireTrainable();
     Batch of = current();
     for (int p = 0; p < addresses.length; p++) {
       addresses[p] = NativeFloats.toRead("lookup gradients", gradients.get(p), floats(of, p));

@@ -11,6 +11,8 @@ import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.internal.runtime.DeviceAccess;
+import dev.tern.internal.table.LayeredRows;
+import dev.tern.internal.table.RowFold;
 import dev.tern.internal.table.TableLock;
 import dev.tern.internal.table.TableLock.Call;
 import dev.tern.internal.table.TableLock.Use;
@@ -76,7 +78,7 @@ public final class EmbeddingTable implements AutoCloseable {
   private static final int HISTORY_BLOCK = 1 << 13;
 
   final TableRows rows;
-  private final TableLock lock;
+  final TableLock lock;
   private final TableConfig config;
 
   /** The open snapshot during which others change the table. */
@@ -274,6 +276,18 @@ public final class EmbeddingTable implements AutoCloseable {
     bags.check(config.name(), 0, bags.count, into.count());
     try (Call _ = lock.begin(insert ? Use.CHANGE : Use.READ)) {
       rows.find(into, insert);
+      for (int k = 0; k < out.length; k++) {
+        rows.poolFound(into, bags, firsts[k], firsts[k + 1], out[k]);
+      }
+    }
+  }
+
+  /** Finds and pools a lookup that was filled, beneath changes of this table. */
+  void findAndPool(
+      LayeredRows view, RowLookup into, PooledBags bags, int[] firsts, RowParts... out) {
+    bags.check(config.name(), 0, bags.count, into.count());
+    try (Call _ = lock.begin(Use.READ)) {
+      view.find(into);
       for (int k = 0; k < out.length; k++) {
         rows.poolFound(into, bags, firsts[k], firsts[k + 1], out[k]);
       }
@@ -544,6 +558,17 @@ public final class EmbeddingTable implements AutoCloseable {
                 .formatted(config.name(), config.unknown().buckets()));
       }
     }
+  }
+
+  /**
+   * Takes in changes while threads read the table beneath them ({@link SlotTables#beneath}). All
+   * reads from the first call on must be such, until their {@link SlotTables#drop}. If memory runs
+   * out, it may be called again with {@code before} empty.
+   *
+   * @param before empty changes, which get what takes these back
+   */
+  public void fold(TableChanges changes, Optional<TableChanges> before) {
+    RowFold.fold(rows, lock, changes.layer, before.map(old -> old.layer));
   }
 
   /** Gives the table's memory back, and the file; closes a snapshot that is open. */

@@ -2,9 +2,13 @@ package dev.tern.embedding;
 
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableStatistics;
+import dev.tern.internal.table.LayeredRows;
+import dev.tern.internal.table.RowLayer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /** The tables of a model. Each slot has a table; several slots may share one. */
@@ -12,6 +16,9 @@ public final class SlotTables implements AutoCloseable {
   private final List<EmbeddingTable> tables;
   private final List<Integer> ofSlots;
   private final List<Combiner> combiners;
+
+  /** Per table, how it is read beneath changes; empty where tables are read as they are. */
+  private final List<LayeredRows> layered;
 
   /** Takes over {@code tables}, table {@code s} for slot {@code s}; all slots have one combiner. */
   public SlotTables(List<EmbeddingTable> tables, Combiner combiner) {
@@ -36,6 +43,7 @@ public final class SlotTables implements AutoCloseable {
     this.tables = List.copyOf(tables);
     this.ofSlots = List.copyOf(ofSlots);
     this.combiners = List.copyOf(combiners);
+    layered = List.of();
     if (combiners.size() != ofSlots.size()) {
       throw new IllegalArgumentException(
           "tables: got %d combiners for %d slots, expected one for each"
@@ -47,6 +55,60 @@ public final class SlotTables implements AutoCloseable {
           "tables: got tables %s of slots, expected each of 0 to %d"
               .formatted(ofSlots, tables.size() - 1));
     }
+  }
+
+  private SlotTables(SlotTables of, List<LayeredRows> layered) {
+    tables = of.tables;
+    ofSlots = of.ofSlots;
+    combiners = of.combiners;
+    this.layered = layered;
+  }
+
+  /**
+   * These tables as they are with changes, for scoring alone; the tables stay as they are. Several
+   * of it, with other changes, may be read at once. Closing it does nothing.
+   *
+   * <p>The tables may {@link EmbeddingTable#fold take in} changes that are the first of all such
+   * that are read; then {@link #drop} them.
+   *
+   * @param changes for each table, one after another as they happened
+   */
+  public SlotTables beneath(List<List<TableChanges>> changes) {
+    List<LayeredRows> views = new ArrayList<>();
+    for (int t = 0; t < tables.size(); t++) {
+      EmbeddingTable table = tables.get(t);
+      views.add(new LayeredRows(table.rows, table.lock, layers(changes.get(t))));
+    }
+    return new SlotTables(this, List.copyOf(views));
+  }
+
+  private static List<RowLayer> layers(List<TableChanges> changes) {
+    return changes.stream().map(change -> change.layer).toList();
+  }
+
+  /** Reads beneath other changes from now on. No thread may read it during the call. */
+  public void set(List<List<TableChanges>> changes) {
+    for (int t = 0; t < layered.size(); t++) {
+      layered.get(t).set(layers(changes.get(t)));
+    }
+  }
+
+  /** No longer reads changes of a table that it took in; returns when no thread reads them here. */
+  public void drop(int table, TableChanges changes) {
+    layered.get(table).drop(changes.layer);
+  }
+
+  /**
+   * Computes what ids without a row read as, where that depends on all rows, so that no reader has
+   * to. The tables must not change during the call.
+   */
+  public void prepareUnknown() {
+    layered.forEach(LayeredRows::prepareUnknown);
+  }
+
+  /** How a table is read beneath changes; empty if all are read as they are. */
+  Optional<LayeredRows> layered(int table) {
+    return layered.isEmpty() ? Optional.empty() : Optional.of(layered.get(table));
   }
 
   public List<EmbeddingTable> tables() {
@@ -146,6 +208,9 @@ public final class SlotTables implements AutoCloseable {
 
   @Override
   public void close() {
+    if (!layered.isEmpty()) {
+      return; // Who made the tables closes them.
+    }
     tables.forEach(EmbeddingTable::close);
   }
 }

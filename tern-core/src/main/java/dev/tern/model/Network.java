@@ -216,6 +216,26 @@ public final class Network implements AutoCloseable {
     }
   }
 
+  /**
+   * The same model again with variables of its own, of any content, so that two states of it can
+   * score at once.
+   *
+   * @param factory made this model
+   * @param view this network's tables, perhaps {@link SlotTables#beneath} changes
+   */
+  public Network beside(Model.Factory factory, SlotTables view) {
+    Parameters again = new Parameters(device, 0);
+    try {
+      Model same = factory.create(schema, again);
+      Optional<ItemRates> rates = same.itemSlot().map(slot -> ItemRates.of(again, schema, slot));
+      return new Network(device, same, tasks, schema, again, view, rates);
+    } catch (RuntimeException | Error e) {
+      again.all().forEach(Variable::close);
+      again.statistics().forEach(Variable::close);
+      throw e;
+    }
+  }
+
   public Device device() {
     return device;
   }

@@ -14,7 +14,7 @@ import java.util.Map;
  * first needed: a call takes the one with the least room to spare, so that its rows cost what they
  * need.
  */
-final class Context {
+final class Context implements AutoCloseable {
   /**
    * Rows that scorers have room for. From 6 on they fill tiles of products, which are 6 rows high;
    * to 108 there is one for each number of tiles. Beyond, each is at most 14 % more than the one
@@ -114,6 +114,17 @@ final class Context {
     Scorer scorer = scorer(capacity);
     scorer.logits(encoded, new float[capacity * single.length], 0);
     return scorer.isReady();
+  }
+
+  /** Frees its memory; no call may be under way. */
+  @Override
+  public void close() {
+    for (int c = 0; c < scorers.length; c++) {
+      if (scorers[c] != null) {
+        scorers[c].close();
+        scorers[c] = null;
+      }
+    }
   }
 
   private Scorer scorer(int rows) {

@@ -15,7 +15,7 @@ import java.util.Optional;
  * them would.
  */
 final class Contexts {
-  private static final long MOST_WARMING_NANOS = 10_000_000_000L;
+  static final long MOST_WARMING_NANOS = 10_000_000_000L;
 
   private final FeatureEncoder encoder;
   private final Network network;
@@ -96,31 +96,34 @@ final class Contexts {
   }
 
   /**
-   * Makes all contexts and runs their scorers until the JIT has compiled what these run, 10 seconds
-   * at most.
+   * Makes all contexts and runs their scorers, once or until the JIT has compiled what these run.
+   *
+   * @param most no run begins after so many nanoseconds, but the first
    */
-  void warmUp() {
-    long end = System.nanoTime() + MOST_WARMING_NANOS;
+  void warmUp(long most) {
+    long end = System.nanoTime() + most;
     List<Context> all = new ArrayList<>();
     try {
       for (int left = count; left > 0; left--) {
         all.add(take());
       }
-      boolean ready = false;
-      while (!ready && System.nanoTime() < end) {
+      boolean ready;
+      do {
         ready = true;
         for (Context context : all) {
           ready &= context.warmUp();
         }
-      }
+      } while (!ready && System.nanoTime() < end);
     } finally {
       all.forEach(this::give);
     }
   }
 
-  /** Calls from here on are refused. */
+  /** Calls from here on are refused; no call may be under way. */
   synchronized void close() {
     closed = true;
     notifyAll();
+    free.forEach(Context::close);
+    free.clear();
   }
 }

@@ -33,7 +33,7 @@ public final class Predictor implements AutoCloseable {
   private final Contexts contexts;
   private final SharedCall shared;
 
-  private Predictor(Device device, FeatureEncoder encoder, Network network, int threads) {
+  Predictor(Device device, FeatureEncoder encoder, Network network, int threads) {
     this.device = device;
     this.encoder = encoder;
     this.network = network;
@@ -213,14 +213,27 @@ public final class Predictor implements AutoCloseable {
    * <p>No other call may be under way.
    */
   public void warmUp() {
-    contexts.warmUp();
+    contexts.warmUp(Contexts.MOST_WARMING_NANOS);
+  }
+
+  /**
+   * Makes the working memory of all calls that may run at once and uses it once. Other calls may be
+   * under way, but not of this predictor.
+   */
+  void prepare() {
+    contexts.warmUp(0);
+  }
+
+  /** Ends threads and frees the working memory, but not the model; no call may be under way. */
+  void release() {
+    contexts.close();
+    shared.close();
   }
 
   /** Frees the model; no call may be under way. */
   @Override
   public void close() {
-    contexts.close();
-    shared.close();
+    release();
     network.close();
     device.close();
   }

@@ -1,9 +1,14 @@
 package dev.tern.internal.checkpoint;
 
 import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.embedding.config.RowBlock;
+import dev.tern.embedding.config.RowSource;
+import dev.tern.embedding.config.TableConfig;
 import dev.tern.internal.memory.Memory;
+import dev.tern.tensor.Variable;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -64,6 +69,52 @@ public final class FiniteWeights {
       carried |= (number & exponent) + lowest;
     }
     return (carried & sign) == 0;
+  }
+
+  /**
+   * Checks variables that were read from {@code path}.
+   *
+   * @throws DataException that names the first with a weight that is not finite
+   */
+  public static void requireRead(Path path, List<Variable> variables) {
+    for (Variable variable : variables) {
+      for (float value : variable.toArray()) {
+        if (!Float.isFinite(value)) {
+          throw unfit(path, variable.name());
+        }
+      }
+    }
+  }
+
+  /** {@code rows} of {@code width} weights and {@code floats} in all, behind the same check. */
+  static RowSource checked(Path path, TableConfig table, RowShape shape, RowSource rows) {
+    return (ids, values) -> {
+      int count = rows.next(ids, values);
+      for (int i = 0; i < count; i++) {
+        MemorySegment row = values.asSlice(i * shape.packedBytes(), 4L * shape.width());
+        if (!areFinite(DType.F32, row)) {
+          throw unfit(path, "a row of table " + table.name());
+        }
+      }
+      return count;
+    };
+  }
+
+  /** {@code rows} behind the same check. */
+  static RowBlock.Source checked(Path path, TableConfig table, RowBlock.Source rows) {
+    return block -> {
+      boolean more = rows.next(block);
+      if (more && !areFinite(table.storage(), block.weights())) {
+        throw unfit(path, "a row of table " + table.name());
+      }
+      return more;
+    };
+  }
+
+  private static DataException unfit(Path path, String what) {
+    return new DataException(
+        "%s: got a weight that is infinite or no number in %s, expected finite ones, as others score nothing; use another checkpoint"
+            .formatted(path, what));
   }
 
   private static IllegalStateException diverged(String what, float value) {

@@ -113,6 +113,20 @@ public final class SavedTable implements RowSource, AutoCloseable {
     return count;
   }
 
+  /** Whether the last file holds a whole table, not what changed in one. */
+  boolean isWhole() {
+    return files.getLast().isWhole();
+  }
+
+  /** Of changes, the ids whose rows are gone by the last file. */
+  long[] gone() {
+    TableReader last = files.getLast();
+    LongColumn column = LongColumn.open(last.path, last.file, TableFile.GONE);
+    long[] ids = new long[Math.toIntExact(column.size())];
+    column.read(0, ids, ids.length);
+    return ids;
+  }
+
   /** Whether all its rows are in one file, so that {@link #next(RowBlock)} can read them. */
   boolean isInOneFile() {
     return files.getLast().isWhole() && files.stream().filter(this::overlaps).count() == 1;

@@ -3,10 +3,12 @@ package dev.tern.internal.checkpoint;
 import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.embedding.EmbeddingTable;
+import dev.tern.embedding.TableChanges;
 import dev.tern.embedding.TableShard;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.embedding.config.RowBlock;
 import dev.tern.embedding.config.RowSource;
+import dev.tern.embedding.config.TableConfig;
 import dev.tern.internal.memory.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -194,26 +196,97 @@ public final class TableFile {
    * has some, and the history if it has a row policy.
    */
   public static void read(List<Path> paths, EmbeddingTable table, TableShard shard) {
-    try (SavedTable saved = SavedTable.open(paths, RowShape.of(table.config()), shard)) {
-      int buckets = table.config().unknown().buckets();
-      if (buckets > 0 && saved.buckets() != buckets) {
-        throw new DataException(
-            "%s: got %d buckets for ids without a row, expected %d; read the checkpoint with the buckets of its run"
-                .formatted(paths.getLast(), saved.buckets(), buckets));
+    read(paths, table, shard, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param finite whether to refuse weights that are infinite or NaN
+   */
+  public static void read(
+      List<Path> paths, EmbeddingTable table, TableShard shard, boolean finite) {
+    Path last = paths.getLast();
+    TableConfig config = table.config();
+    RowShape shape = RowShape.of(config);
+    try (SavedTable saved = SavedTable.open(paths, shape, shard)) {
+      requireBuckets(last, config, saved);
+      if (!config.rows().isAll()) {
+        readHistory(last, saved, table);
       }
-      if (!table.config().rows().isAll()) {
-        readHistory(paths.getLast(), saved, table);
-      }
-      if (buckets > 0) {
-        table.restoreBuckets(saved.bucketRows()::next);
+      if (config.unknown().buckets() > 0) {
+        RowBlock.Source rows = saved.bucketRows()::next;
+        table.restoreBuckets(finite ? FiniteWeights.checked(last, config, rows) : rows);
       }
       if (saved.isInOneFile()) {
-        table.importBlocks(saved.expected(), saved::next);
+        RowBlock.Source rows = saved::next;
+        table.importBlocks(
+            saved.expected(), finite ? FiniteWeights.checked(last, config, rows) : rows);
       } else {
-        table.importFrom(saved);
+        table.importFrom(finite ? FiniteWeights.checked(last, config, shape, saved) : saved);
       }
     } catch (IllegalArgumentException e) {
-      throw new DataException(paths.getLast() + ": " + e.getMessage(), e);
+      throw new DataException(last + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static void requireBuckets(Path path, TableConfig config, SavedTable saved) {
+    int buckets = config.unknown().buckets();
+    if (buckets > 0 && saved.buckets() != buckets) {
+      throw new DataException(
+          "%s: got %d buckets for ids without a row, expected %d; read the checkpoint with the buckets of its run"
+              .formatted(path, saved.buckets(), buckets));
+    }
+  }
+
+  /**
+   * Reads the file of a checkpoint of changes.
+   *
+   * @param into empty changes of a table without a row policy, as for scoring
+   * @return false, with nothing read, if the file holds a whole table instead
+   * @throws DataException also if a weight is infinite or NaN
+   */
+  public static boolean readChanges(Path path, TableConfig config, TableChanges into) {
+    RowShape shape = RowShape.of(config);
+    try (SavedTable saved = SavedTable.open(List.of(path), shape)) {
+      if (saved.isWhole()) {
+        return false;
+      }
+      requireBuckets(path, config, saved);
+      if (config.unknown().buckets() > 0) {
+        into.putBuckets(FiniteWeights.checked(path, config, saved.bucketRows()::next));
+      }
+      long[] gone = saved.gone();
+      into.put(FiniteWeights.checked(path, config, shape, saved));
+      into.remove(gone, gone.length);
+      return true;
+    } catch (IllegalArgumentException e) {
+      throw new DataException(path + ": " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Reads the files of a table, the oldest first, and keeps what another table of the same run has
+   * otherwise.
+   *
+   * @param into empty changes of {@code table}, which has no row policy, as for scoring
+   * @param most bytes of memory that the changes may take
+   * @return whether they did not take more
+   * @throws DataException also if a weight is infinite or NaN
+   */
+  public static boolean readDifferences(
+      List<Path> paths, EmbeddingTable table, TableChanges into, long most) {
+    Path last = paths.getLast();
+    TableConfig config = table.config();
+    RowShape shape = RowShape.of(config);
+    try (SavedTable saved = SavedTable.open(paths, shape)) {
+      requireBuckets(last, config, saved);
+      if (config.unknown().buckets() > 0) {
+        into.putBuckets(FiniteWeights.checked(last, config, saved.bucketRows()::next));
+      }
+      return into.putDifferences(FiniteWeights.checked(last, config, shape, saved), most);
+    } catch (IllegalArgumentException e) {
+      throw new DataException(last + ": " + e.getMessage(), e);
     }
   }
 

@@ -247,7 +247,7 @@ public final class Engine implements AutoCloseable {
 
   /**
    * The same for a program of which some leaves never change. Products read them from packed
-   * copies, which stay in memory until this engine closes.
+   * copies, which stay in memory until the leaf is freed.
    */
   public Bound bind(Program program, ScheduleFinder finder, Set<Buffer> constants) {
     return bind(program, stepBudget, finder, constants);
@@ -381,6 +381,7 @@ public final class Engine implements AutoCloseable {
   /** Frees a leaf of this engine. */
   public void free(Buffer leaf) {
     beforeWrite(leaf);
+    constants.forget(leaf);
     if (accelerator.isPresent()) {
       accelerator.get().release(leaf);
       accelerator.get().pinned().free(leaf.address());

@@ -12,7 +12,7 @@ import java.util.Set;
 /**
  * Matrices whose content never changes, packed once in the order in which products read them. All
  * computations of an engine share them: products of 20 rows and of 250 read the same ones. Their
- * memory is the engine's until it closes.
+ * memory is the engine's until it closes, or until the matrix itself is freed.
  */
 final class PackedConstants {
   private final Allocator allocator;
@@ -44,6 +44,19 @@ final class PackedConstants {
       }
       return 0;
     };
+  }
+
+  /** Frees the copies of a matrix that nobody computes with any more. */
+  synchronized void forget(Buffer buffer) {
+    packed
+        .entrySet()
+        .removeIf(entry -> {
+          boolean isOf = entry.getKey().buffer().equals(buffer);
+          if (isOf) {
+            allocator.free(entry.getValue());
+          }
+          return isOf;
+        });
   }
 
   private synchronized long find(ProductSpec spec, Buffer buffer, PackedOrder order) {

@@ -50,7 +50,7 @@ public final class TableRows {
   private final long spare;
   final IdIndex index;
   final RowSlabs rows;
-  private final Optional<BucketRows> buckets;
+  final Optional<BucketRows> buckets;
   private final InitialRows initial;
   private final RowAdmission residents;
 
@@ -64,7 +64,7 @@ public final class TableRows {
 
   private final Pooling pooling;
   private final RowReads loops;
-  private final FallbackRows unknown;
+  final FallbackRows unknown;
   private final RowUpdates updates;
   private final OptimizerStep rule;
   private final RowTransfer transfer;
@@ -196,7 +196,7 @@ public final class TableRows {
   }
 
   /** Rows that left memory so far. After a change, an address may belong to another id. */
-  private long gone() {
+  long gone() {
     return residents.evicted() + (tier.isPresent() ? tier.get().spilled() : 0);
   }
 
@@ -223,7 +223,7 @@ public final class TableRows {
   }
 
   /** Finds rows in memory; returns how many ids have none, and lists these as missing. */
-  private int locate(RowLookup lookup) {
+  int locate(RowLookup lookup) {
     int unique = lookup.unique();
     index.find(lookup.distinct, 0, unique);
     return rows.locate(lookup, unique);
@@ -263,7 +263,7 @@ public final class TableRows {
     evict(Memory.getLong(rows.address(row) + RowLayout.idOffset(config)), row);
   }
 
-  private void evict(long id, int row) {
+  void evict(long id, int row) {
     watch.gone(id, row);
     index.erase(Hashing.mix(id), id);
     rows.release(row);
@@ -485,6 +485,11 @@ public final class TableRows {
     Arrays.fill(lookup.rows, 0, count, RowLookup.NONE);
     index.touch(lookup.distinct, count);
     inserts.addUndefined(lookup);
+  }
+
+  /** Notes that rows changed, other than by a step. */
+  void changed() {
+    version++;
   }
 
   /** Gives memory and file back; a second call does nothing. */

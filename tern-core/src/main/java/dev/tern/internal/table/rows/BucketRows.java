@@ -112,6 +112,14 @@ public final class BucketRows {
     read.complete = true;
   }
 
+  /** Overwrites all rows with those of a table like this one. */
+  public void copyFrom(BucketRows other) {
+    int bytes = slabs.stride();
+    for (int bucket = 0; bucket < count; bucket++) {
+      Memory.copy(other.slabs.address(bucket), slabs.address(bucket), bytes);
+    }
+  }
+
   public int count() {
     return count;
   }

@@ -52,6 +52,62 @@ public final class FallbackRows {
     return RowLayout.weightBytes(config) + RowUpdates.spareBytes(config);
   }
 
+  /** Sums rows for a mean that does not depend on their order. */
+  public final class RowSum {
+    private final long size;
+    private final double scale;
+    private final long[] sums = new long[config.width()];
+
+    private RowSum(long size) {
+      this.size = size;
+      // Sums of whole numbers are the same in any order, so the mean does not depend on the order
+      // in which rows came. The largest sum is size * LARGEST * scale < 2^63.
+      scale = Math.scalb(1.0, 20 + Integer.numberOfLeadingZeros((int) size));
+    }
+
+    /** Adds the row at an address, laid out as those of this table. */
+    public void add(long row) {
+      for (int j = 0; j < sums.length; j++) {
+        add(row, j);
+      }
+    }
+
+    private void add(long row, int column) {
+      float w = loops.get(row, column);
+      sums[column] += Math.round(Math.clamp(w, -LARGEST, LARGEST) * scale);
+    }
+
+    /** The mean. */
+    public float[] mean() {
+      float[] weights = new float[sums.length];
+      for (int j = 0; j < sums.length; j++) {
+        weights[j] = size == 0 ? 0 : (float) (sums[j] / scale / size);
+      }
+      return weights;
+    }
+  }
+
+  /** Begins the mean of {@code size} rows. */
+  public RowSum sum(long size) {
+    return new RowSum(size);
+  }
+
+  /** Whether ids without a row read as the mean of all rows. */
+  public boolean readMean() {
+    return config.unknown() == UnknownRow.MEAN;
+  }
+
+  /** The mean of a table of {@code size} rows at {@code version} is {@code weights}. */
+  public void setMean(long size, long version, float[] weights) {
+    mean = new Mean(size, version, weights);
+  }
+
+  /** The mean of a table of {@code size} rows at {@code version}. */
+  public float[] mean(long size, long version) {
+    Mean current = mean;
+    return (current.isOf(size, version) ? current : renewed(size, version)).weights.clone();
+  }
+
   /** Makes the missing ids {@code [from, to)} of a lookup read as unknown, as {@link #address}. */
   public void read(RowLookup lookup, int from, int to, long size, long version) {
     long row = from < to ? address(lookup, size, version) : zeros;
@@ -118,32 +174,18 @@ public final class FallbackRows {
     if (mean.isOf(size, version)) {
       return mean;
     }
-    // Sums of whole numbers are the same in any order, so the mean does not depend on the order in
-    // which rows came. The largest sum is size * LARGEST * scale < 2^63.
-    double scale = Math.scalb(1.0, 20 + Integer.numberOfLeadingZeros((int) size));
-    long[] sums = new long[config.width()];
+    RowSum sum = new RowSum(size);
     // Free rows are zeros and change no sum.
     int end = rows.size();
     for (int from = 0; from < end; from += BLOCK) {
       int to = Math.min(end, from + BLOCK);
-      for (int j = 0; j < sums.length; j++) {
-        sums[j] += sum(from, to, j, scale);
+      for (int j = 0; j < config.width(); j++) {
+        for (int i = from; i < to; i++) {
+          sum.add(rows.address(i), j);
+        }
       }
     }
-    float[] weights = new float[sums.length];
-    for (int j = 0; j < sums.length; j++) {
-      weights[j] = size == 0 ? 0 : (float) (sums[j] / scale / size);
-    }
-    mean = new Mean(size, version, weights);
+    mean = new Mean(size, version, sum.mean());
     return mean;
-  }
-
-  private long sum(int from, int to, int column, double scale) {
-    long sum = 0;
-    for (int i = from; i < to; i++) {
-      float w = loops.get(rows.address(i), column);
-      sum += Math.round(Math.clamp(w, -LARGEST, LARGEST) * scale);
-    }
-    return sum;
   }
 }

@@ -84,6 +84,11 @@ public final class RowLookup {
   /** The arrays of distinct ids, for the index. */
   public IdBatch distinct = new IdBatch(ids, hashes, rows);
 
+  /** The distinct ids with row numbers of their own, for {@link #over}; empty until then. */
+  private IdBatch over = distinct;
+
+  private int[] overRows = rows;
+
   /** Keeps alive the loads that only warm the cache; threads may write it at once. */
   int touched;
 
@@ -161,6 +166,45 @@ public final class RowLookup {
                   .formatted(tableName, operation, version)
               + " (version %d); refresh it to read them as they are now".formatted(rowVersion));
     }
+  }
+
+  /** The distinct ids, to be searched in an index without losing the rows found in another one. */
+  public IdBatch over() {
+    if (over == distinct) {
+      overRows = new int[ids.length];
+      over = new IdBatch(ids, hashes, overRows);
+    }
+    return over;
+  }
+
+  /** After a search of {@link #over}: of the ids that were found there, these are the rows. */
+  public void takeRows(RowSlabs from) {
+    for (int u = 0; u < unique; u++) {
+      if (overRows[u] >= 0) {
+        rows[u] = overRows[u];
+        addresses[u] = from.address(overRows[u]);
+      }
+    }
+  }
+
+  /** After a search of {@link #over}: the ids that were found there have no row. */
+  public void leaveRows() {
+    for (int u = 0; u < unique; u++) {
+      if (overRows[u] >= 0) {
+        rows[u] = NONE;
+      }
+    }
+  }
+
+  /** Lists the ids without a row in memory as {@link #missing} again; returns their number. */
+  public int listMissing() {
+    int count = 0;
+    for (int u = 0; u < unique; u++) {
+      if (rows[u] < 0) {
+        missing[count++] = u;
+      }
+    }
+    return count;
   }
 
   /** The address of room for {@code bytes} of copies of rows; earlier room is lost. */
@@ -371,6 +415,8 @@ public final class RowLookup {
     hashes = new long[capacity];
     rows = new int[capacity];
     distinct = new IdBatch(ids, hashes, rows);
+    over = distinct;
+    overRows = rows;
     addresses = new long[capacity];
     missing = new int[capacity];
     starts = new int[capacity + 2];
