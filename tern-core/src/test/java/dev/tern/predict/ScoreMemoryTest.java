@@ -22,6 +22,27 @@ final class ScoreMemoryTest {
   @TempDir Path folder;
 
   @Test
+  void pinningAServedModelAndScoringMakesNoGarbageOnceItIsCompiled() {
+    Batch held = PredictorTest.HELD;
+    float[] scores = new float[held.size()];
+    Path checkpoint = PredictorTest.saved(folder, ModelConfig.Type.DEEPFM, UnknownRow.ZEROS);
+    try (ServedModel model = ServedModel.open(checkpoint, ServedOptions.DEFAULT)) {
+      long least = Long.MAX_VALUE;
+      long patience = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+      while (least >= 1000 && System.nanoTime() < patience) {
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < 100; i++) {
+          try (ModelVersion version = model.pin()) {
+            version.score(held, scores);
+          }
+        }
+        least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
+      }
+      assertThat(least).as("bytes for 100 batches").isLessThan(1000);
+    }
+  }
+
+  @Test
   void scoringMakesNoGarbageOnceItIsCompiled() {
     Batch held = PredictorTest.HELD;
     Map<String, Object> row = PredictorTest.row(held, 0);

@@ -73,6 +73,7 @@ final class ServedRuns {
   }
 
   static void copy(Path from, Path to) throws IOException {
+    Files.createDirectories(to.getParent());
     try (Stream<Path> all = Files.walk(from)) {
       for (Path path : (Iterable<Path>) all::iterator) {
         Files.copy(path, to.resolve(from.relativize(path).toString()));
