@@ -68,6 +68,16 @@ final class Context implements AutoCloseable {
     }
   }
 
+  /** Makes all scorers, with what they read of constant weights. */
+  void prepare() {
+    for (int capacity : CAPACITIES) {
+      scorer(capacity);
+    }
+    if (!network.sequences().isEmpty()) {
+      warmUp(); // Makes plans for the usual lengths.
+    }
+  }
+
   /** Makes all scorers and runs each once on missing values; whether all have their full speed. */
   boolean warmUp() {
     raw.clear();

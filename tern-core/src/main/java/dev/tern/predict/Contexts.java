@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * The contexts of a predictor, made when first needed. There are as many as threads can compute at
@@ -15,7 +16,7 @@ import java.util.Optional;
  * them would.
  */
 final class Contexts {
-  static final long MOST_WARMING_NANOS = 10_000_000_000L;
+  private static final long MOST_WARMING_NANOS = 10_000_000_000L;
 
   private final FeatureEncoder encoder;
   private final Network network;
@@ -96,24 +97,34 @@ final class Contexts {
   }
 
   /**
-   * Makes all contexts and runs their scorers, once or until the JIT has compiled what these run.
-   *
-   * @param most no run begins after so many nanoseconds, but the first
+   * Makes all contexts and runs their scorers until the JIT has compiled what these run, 10 seconds
+   * at most.
    */
-  void warmUp(long most) {
-    long end = System.nanoTime() + most;
+  void warmUp() {
+    long end = System.nanoTime() + MOST_WARMING_NANOS;
+    forAll(all -> {
+      boolean ready = false;
+      while (!ready && System.nanoTime() < end) {
+        ready = true;
+        for (Context context : all) {
+          ready &= context.warmUp();
+        }
+      }
+    });
+  }
+
+  /** Makes all contexts and their scorers. */
+  void prepare() {
+    forAll(all -> all.forEach(Context::prepare));
+  }
+
+  private void forAll(Consumer<List<Context>> use) {
     List<Context> all = new ArrayList<>();
     try {
       for (int left = count; left > 0; left--) {
         all.add(take());
       }
-      boolean ready;
-      do {
-        ready = true;
-        for (Context context : all) {
-          ready &= context.warmUp();
-        }
-      } while (!ready && System.nanoTime() < end);
+      use.accept(all);
     } finally {
       all.forEach(this::give);
     }

@@ -213,15 +213,15 @@ public final class Predictor implements AutoCloseable {
    * <p>No other call may be under way.
    */
   public void warmUp() {
-    contexts.warmUp(Contexts.MOST_WARMING_NANOS);
+    contexts.warmUp();
   }
 
   /**
-   * Makes the working memory of all calls that may run at once and uses it once. Other calls may be
-   * under way, but not of this predictor.
+   * Makes the working memory of all calls that may run at once, where the JIT has compiled what
+   * they run for another predictor of the same model.
    */
   void prepare() {
-    contexts.warmUp(0);
+    contexts.prepare();
   }
 
   /** Ends threads and frees the working memory, but not the model; no call may be under way. */
