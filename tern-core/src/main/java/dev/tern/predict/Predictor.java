@@ -30,6 +30,7 @@ public final class Predictor implements AutoCloseable {
   private final Device device;
   private final FeatureEncoder encoder;
   private final Network network;
+  private final boolean givesLogits;
   private final Contexts contexts;
   private final SharedCall shared;
 
@@ -37,6 +38,7 @@ public final class Predictor implements AutoCloseable {
     this.device = device;
     this.encoder = encoder;
     this.network = network;
+    givesLogits = network.model().hasOwnLoss() || network.tasks().group().isPresent();
     contexts = new Contexts(encoder, network, threads);
     long weights = network.parameters().stream().mapToLong(p -> p.shape().elements()).sum();
     shared = new SharedCall(contexts, threads, weights);
@@ -103,7 +105,7 @@ public final class Predictor implements AutoCloseable {
    * two items suits a user better, not how likely it is.
    */
   public boolean hasOwnLoss() {
-    return network.model().hasOwnLoss() || network.tasks().group().isPresent();
+    return givesLogits;
   }
 
   /** Turns the logits of rows into what their tasks' losses predict. */
