@@ -154,7 +154,8 @@ final class LayeredModel {
       }
     }
     undo.forEach(each -> steps.add(each.before().mark().step()));
-    return steps;
+    // Of more, the earliest go once the tables have taken in what waits.
+    return List.copyOf(steps.subList(0, Math.min(mostUndo, steps.size())));
   }
 
   /**

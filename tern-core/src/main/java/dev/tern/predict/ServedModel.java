@@ -52,7 +52,10 @@ public final class ServedModel implements AutoCloseable {
   /** The same while changes wait for versions in use. */
   private static final Duration SOON = Duration.ofMillis(10);
 
-  private static final long CLOSE_PAUSE_NANOS = 100_000;
+  /** Between two looks whether versions are given back, and how many to wait for at a roll back. */
+  private static final long PAUSE_NANOS = 100_000;
+
+  private static final int MOST_PAUSES = 20_000;
   private static final int MOST_TRIES = 5;
 
   /** Fewest rows whose mean prediction says something. */
@@ -441,7 +444,8 @@ public final class ServedModel implements AutoCloseable {
    * Has an earlier step serve again, and takes no more updates until {@link #goOn}. The step is in
    * memory, or a checkpoint of the run.
    *
-   * @throws DataException if there is none of this step
+   * @throws DataException if there is none of this step; or if it must be read from the folder, and
+   *     versions from before the current one stay pinned for seconds
    */
   public synchronized void rollBack(long step) {
     long from = current.step();
@@ -463,9 +467,20 @@ public final class ServedModel implements AutoCloseable {
   }
 
   private boolean readStep(long step) {
-    Optional<Found> there =
-        watch.flatMap(each -> each.next(NOTHING, new Follow.Step(step), this::refuse));
-    return there.isPresent() && take(there.get()) && current.step() == step;
+    found = watch.flatMap(each -> each.next(NOTHING, new Follow.Step(step), this::refuse));
+    for (int tries = 0; found.isPresent() && tries < MOST_PAUSES; tries++) {
+      if (take(found.get())) {
+        return current.step() == step;
+      }
+      LockSupport.parkNanos(PAUSE_NANOS); // Versions before the current one are in use.
+    }
+    if (found.isPresent()) {
+      found = Optional.empty();
+      throw new DataException(
+          "%s: got step %d to roll back to while versions from before step %d are pinned, expected none; give them back and try again"
+              .formatted(path, step, current.step()));
+    }
+    return false;
   }
 
   /** Takes updates again after {@link #rollBack}. */
@@ -514,7 +529,7 @@ public final class ServedModel implements AutoCloseable {
       current.retire();
       leaving.add(model);
       while (!leaving.stream().allMatch(LayeredModel::isDrained)) {
-        LockSupport.parkNanos(CLOSE_PAUSE_NANOS);
+        LockSupport.parkNanos(PAUSE_NANOS);
       }
       leaving.forEach(LayeredModel::close);
       device.close();
