@@ -521,6 +521,11 @@ public final class FeatureEncoder {
     rawRow.add(columns, raw);
   }
 
+  /** Fills batches of {@link #rawSchema()} from values by the number of their column. */
+  public RowFiller filler() {
+    return rawRow.filler();
+  }
+
   /** This encoder as JSON text, which {@link #fromJson} reads. */
   public String toJson() {
     return EncoderJson.write(this, numbers, vocabularies, training, reading);

@@ -2,66 +2,138 @@ package dev.tern.data.encode;
 
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
-import dev.tern.data.Slot;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills rows of a raw batch from values by column name. Allocates nothing for a correct row, but
- * for times that are texts.
+ * Fills rows of a raw batch from values by column name, with a {@link RowFiller}. Allocates nothing
+ * for a correct row, if one thread at a time asks for it. Thread-safe.
  */
-record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields, RawTimes times) {
+final class RawRow {
+  private final RowRoles columns;
+  private final Optional<RawFields> fields;
+
+  /** A filler that nobody uses. */
+  private final AtomicReference<@Nullable RowFiller> spare = new AtomicReference<>();
+
   RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields) {
-    this(schema, slots, fields, new RawTimes(schema));
+    columns = new RowRoles(schema, slots);
+    this.fields = fields;
   }
 
-  void add(Map<String, ?> columns, Batch raw) {
-    raw.abandonRow();
+  RowFiller filler() {
+    return new RowFiller(columns, fields);
+  }
+
+  void add(Map<String, ?> row, Batch raw) {
+    RowFiller taken = spare.getAndSet(null);
+    RowFiller filler = taken == null ? filler() : taken;
+    filler.beginAlone(raw);
+    try {
+      add(row, filler);
+    } finally {
+      filler.release();
+      spare.set(filler);
+    }
+  }
+
+  private void add(Map<String, ?> row, RowFiller filler) {
     int known = 0;
-    for (int i = 0; i < schema.labelDim(); i++) {
-      String name = schema.labels().get(i);
-      Object value = columns.get(name);
-      raw.setLabel(i, number(name, value));
-      known += value != null || columns.containsKey(name) ? 1 : 0;
-    }
-    if (schema.weighted()) {
-      String name = schema.weight().orElseThrow();
-      Object value = columns.get(name);
-      if (value != null) {
-        raw.setRowWeight(number(name, value));
+    for (int column = 0; column < columns.count(); column++) {
+      String name = columns.name(column);
+      Object value = row.get(name);
+      if (value != null || row.containsKey(name)) {
+        set(column, value, filler);
+        known++;
       }
-      known += columns.containsKey(name) ? 1 : 0;
     }
-    for (int i = 0; i < schema.denseDim(); i++) {
-      String name = schema.dense().get(i);
-      Object value = columns.get(name);
-      boolean named = value != null || columns.containsKey(name);
-      boolean time = !named && times.hasDense(i, columns);
-      raw.setDense(i, time ? times.number(i, columns, fields) : number(name, value));
-      known += named ? 1 : 0;
+    if (known < row.size()) {
+      refuseUnknown(row);
     }
-    for (int i = 0; i < schema.slotCount(); i++) {
-      String name = schema.slots().get(i).name();
-      Object value = columns.get(name);
-      boolean named = value != null || columns.containsKey(name);
-      if (!named && times.hasSlot(i, columns)) {
-        times.addId(i, columns, fields, slots.get(i).text(), raw);
-      } else {
-        addIds(i, value, raw);
+    filler.endRow();
+  }
+
+  private void set(int column, @Nullable Object value, RowFiller filler) {
+    if (value == null) {
+      filler.setMissing(column);
+    } else if (columns.isNumber[column]) {
+      setNumber(column, value, filler);
+    } else if (columns.slot[column] >= 0) {
+      setSlot(column, columns.slot[column], value, filler);
+    } else {
+      setTime(column, value, filler);
+    }
+  }
+
+  private void setNumber(int column, Object value, RowFiller filler) {
+    if (!(value instanceof Number number) || columns.slot[column] >= 0 && !isInteger(value)) {
+      throw wrong(columns.name(column), value, "a number, or nothing where it is missing");
+    }
+    if (isInteger(value)) {
+      filler.setInteger(column, number.longValue());
+    } else {
+      boolean binary = number instanceof Double || number instanceof Float;
+      filler.setNumber(column, binary ? number.doubleValue() : number.floatValue());
+    }
+  }
+
+  private void setSlot(int column, int slot, Object value, RowFiller filler) {
+    String name = columns.name(column);
+    int hotness = columns.hotness[slot];
+    boolean weighted = columns.schema.slots().get(slot).weighted();
+    switch (value) {
+      case Map<?, ?> weights when weighted -> {
+        requireSize(name, weights, weights.size(), hotness);
+        filler.beginList(column);
+        weights.forEach((key, weight) -> {
+          addId(column, key, filler);
+          filler.addWeight(number(name, weight));
+        });
+        filler.endList();
       }
-      known += named ? 1 : 0;
+      case List<?> list -> {
+        requireSize(name, list, list.size(), hotness);
+        filler.beginList(column);
+        for (int i = 0; i < list.size(); i++) {
+          addId(column, list.get(i), filler);
+        }
+        filler.endList();
+      }
+      default -> {
+        if (hotness > 1) {
+          throw wrong(name, value, "a list of " + hotness + " values");
+        }
+        if (value instanceof String text && (columns.text[slot] || fields.isPresent())) {
+          filler.setText(column, text);
+        } else if (isInteger(value)) {
+          filler.setInteger(column, ((Number) value).longValue());
+        } else {
+          throw wrong(name, value, columns.text[slot] ? "a text" : "an integer of 64 bits");
+        }
+      }
     }
-    for (int i = 0; i < times.sources().size(); i++) {
-      known += columns.containsKey(times.sources().get(i)) ? 1 : 0;
+  }
+
+  private static void requireSize(String column, Object values, int size, int hotness) {
+    if (hotness > 0 && size != hotness) {
+      throw wrong(column, values, hotness == 1 ? "one value" : hotness + " values");
     }
-    if (known < columns.size()) {
-      refuseUnknown(columns);
+  }
+
+  private void addId(int column, @Nullable Object value, RowFiller filler) {
+    boolean text = columns.text[columns.slot[column]];
+    if (value instanceof String string && text) {
+      filler.addText(string);
+    } else if (value instanceof Number number && isInteger(value)) {
+      filler.addInteger(number.longValue());
+    } else {
+      throw wrong(columns.name(column), value, text ? "a text" : "an integer of 64 bits");
     }
-    raw.endRow();
   }
 
   private static float number(String column, @Nullable Object value) {
@@ -72,69 +144,21 @@ record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields,
     };
   }
 
-  private void addIds(int slot, @Nullable Object value, Batch raw) {
-    Slot column = schema.slots().get(slot);
-    boolean text = slots.get(slot).text();
-    if (value instanceof Map<?, ?> weights && column.weighted()) {
-      if (column.hotness() > 0 && weights.size() != column.hotness()) {
-        throw wrong(column.name(), weights, column.hotness() + " values");
-      }
-      weights.forEach((key, weight) ->
-          raw.addId(slot, id(column.name(), text, key), number(column.name(), weight)));
-    } else if (value instanceof String field && fields.isPresent() && column.hotness() <= 1) {
-      addField(slot, field, fields.get(), raw);
-    } else if (value instanceof List<?> list) {
-      if (column.hotness() == 1 && list.size() != 1) {
-        throw wrong(column.name(), list, "one value");
-      }
-      if (column.hotness() > 1 && list.size() != column.hotness()) {
-        throw wrong(column.name(), list, column.hotness() + " values");
-      }
-      for (int i = 0; i < list.size(); i++) {
-        raw.addId(slot, id(column.name(), text, list.get(i)));
-      }
-    } else if (value != null) {
-      if (column.hotness() > 1) {
-        throw wrong(column.name(), value, "a list of " + column.hotness() + " values");
-      }
-      raw.addId(slot, id(column.name(), text, value));
-    } else if (column.hotness() > 1) {
-      throw new IllegalArgumentException(
-          "column %s: got nothing, expected a list of %d values"
-              .formatted(column.name(), column.hotness()));
-    } else if (text && column.hotness() == 1) {
-      raw.addId(slot, TextHash.EMPTY);
+  private void setTime(int column, Object value, RowFiller filler) {
+    switch (value) {
+      case String text -> filler.setText(column, text);
+      case Double number -> filler.setNumber(column, number);
+      case Float number -> filler.setNumber(column, number);
+      case Number number -> filler.setInteger(column, number.longValue());
+      default -> filler.setTime(column, TimePart.micros(value), value);
     }
   }
 
-  /** Adds what a field of a file holds, as the reader of the training rows took it. */
-  private void addField(int slot, String written, RawFields how, Batch raw) {
-    Slot column = schema.slots().get(slot);
-    String field = how.field(written);
-    if (!slots.get(slot).text()) {
-      if (!field.isEmpty() && !how.addIntegers(slot, field, raw)) {
-        throw wrong(column.name(), written, "integers of 64 bits");
-      }
-    } else if (!how.splits(slot)) {
-      raw.addId(slot, TextHash.of(field));
-    } else if (!field.isEmpty()) {
-      how.addTexts(slot, field, raw);
-    }
-  }
-
-  private static long id(String column, boolean text, @Nullable Object value) {
-    return switch (value) {
-      case String string when text -> TextHash.of(string);
-      case Long number -> integer(text, number);
-      case Integer number -> integer(text, number);
-      case Short number -> integer(text, number);
-      case Byte number -> integer(text, number);
-      case null, default -> throw wrong(column, value, text ? "a text" : "an integer of 64 bits");
-    };
-  }
-
-  private static long integer(boolean text, long value) {
-    return text ? TextHash.ofInteger(value) : value;
+  private static boolean isInteger(Object value) {
+    return value instanceof Long
+        || value instanceof Integer
+        || value instanceof Short
+        || value instanceof Byte;
   }
 
   static IllegalArgumentException wrong(String column, @Nullable Object value, String expected) {
@@ -147,22 +171,11 @@ record RawRow(Schema schema, List<IdEncoding> slots, Optional<RawFields> fields,
         "column %s: got %s%s, expected %s".formatted(column, shown, type, expected));
   }
 
-  private void refuseUnknown(Map<String, ?> columns) {
-    NavigableSet<String> unknown = new TreeSet<>(columns.keySet());
-    schema.labels().forEach(unknown::remove);
-    schema.weight().ifPresent(unknown::remove);
-    schema.dense().forEach(unknown::remove);
-    schema.slotNames().forEach(unknown::remove);
-    times.sources().forEach(unknown::remove);
+  private void refuseUnknown(Map<String, ?> row) {
+    NavigableSet<String> unknown = new TreeSet<>(row.keySet());
+    unknown.removeIf(name -> columns.find(name) >= 0);
     if (!unknown.isEmpty()) {
-      throw new IllegalArgumentException(
-          "column %s: got a value for it, expected only %s, %s%s and labels %s; leave it out"
-              .formatted(
-                  unknown.first(),
-                  schema.dense(),
-                  schema.slotNames(),
-                  times.sources().isEmpty() ? "" : ", times " + times.sources(),
-                  schema.labels()));
+      throw columns.unknown(unknown.first());
     }
   }
 }

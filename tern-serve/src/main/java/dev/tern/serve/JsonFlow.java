@@ -1,0 +1,125 @@
+package dev.tern.serve;
+
+import dev.tern.data.encode.RowFiller;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/** The values of an array of JSON, nested or flat. */
+final class JsonFlow implements Flow {
+  private final JsonParser json;
+  private final InferInput input;
+  private final Datatype type;
+  private final RowFiller filler;
+  private int depth = 1;
+
+  /**
+   * @param json stands at the beginning of the array, and in the end at its end
+   */
+  JsonFlow(JsonParser json, InferInput input, RowFiller filler) {
+    if (json.currentToken() != JsonToken.START_ARRAY) {
+      throw JsonBody.wrong(input.name, json.currentToken(), "an array of values");
+    }
+    this.json = json;
+    this.input = input;
+    this.filler = filler;
+    type = input.type();
+  }
+
+  @Override
+  public boolean next() {
+    while (depth > 0) {
+      switch (json.nextToken()) {
+        case START_ARRAY -> depth++;
+        case END_ARRAY -> depth--;
+        case START_OBJECT -> throw wrong();
+        default -> {
+          require(json.currentToken());
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private void require(JsonToken token) {
+    boolean fits =
+        switch (type.kind) {
+          case BOOLEAN -> token.isBoolean() || token == JsonToken.VALUE_NUMBER_INT;
+          case SIGNED, UNSIGNED -> token == JsonToken.VALUE_NUMBER_INT;
+          case FLOATING -> token.isNumeric();
+          case TEXT -> token == JsonToken.VALUE_STRING;
+        };
+    if (!fits && token != JsonToken.VALUE_NULL) {
+      throw wrong();
+    }
+    if (token == JsonToken.VALUE_NUMBER_INT && type.isWhole() && !holds()) {
+      throw wrong();
+    }
+  }
+
+  private boolean holds() {
+    boolean isLong = json.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
+    return isLong
+        ? type.holds(json.getLongValue())
+        : type == Datatype.UINT64
+            && json.getBigIntegerValue().signum() > 0
+            && json.getBigIntegerValue().bitLength() <= 64;
+  }
+
+  private RefusedException wrong() {
+    JsonToken token = json.currentToken();
+    String got =
+        token.isNumeric() ? PredictRequest.shorten(json.getString()) : JsonBody.kind(token);
+    return new RefusedException(
+        400, "%s: got %s, expected %s".formatted(filler.place(input.column), got, type));
+  }
+
+  @Override
+  public boolean isMissing() {
+    JsonToken token = json.currentToken();
+    if (token == JsonToken.VALUE_NULL) {
+      return true;
+    }
+    String text = input.emptyText;
+    Double number = input.emptyNumber;
+    if (text != null && token == JsonToken.VALUE_STRING) {
+      return text.equals(json.getString());
+    }
+    return number != null
+        && token.isNumeric()
+        && (type.isWhole()
+            ? json.getValueAsLong() == input.emptyInteger
+            : json.getDoubleValue() == number);
+  }
+
+  @Override
+  public void set(RowFiller target, int column) {
+    if (json.currentToken().isBoolean()) {
+      target.setInteger(column, json.currentToken() == JsonToken.VALUE_TRUE ? 1 : 0);
+    } else {
+      JsonValues.set(json, target, column);
+    }
+  }
+
+  @Override
+  public void add(RowFiller target, int column) {
+    if (json.currentToken().isBoolean()) {
+      target.addInteger(json.currentToken() == JsonToken.VALUE_TRUE ? 1 : 0);
+    } else {
+      JsonValues.add(json, target, column);
+    }
+  }
+
+  @Override
+  public float number() {
+    return json.currentToken().isNumeric() ? json.getFloatValue() : Float.NaN;
+  }
+
+  @Override
+  public int whole() {
+    boolean small =
+        json.currentToken() == JsonToken.VALUE_NUMBER_INT
+            && json.getNumberType() == JsonParser.NumberType.INT;
+    return small ? Math.max(-1, json.getIntValue()) : -1;
+  }
+}

@@ -1,0 +1,75 @@
+package dev.tern.serve;
+
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.data.encode.RowFiller;
+import dev.tern.model.Task;
+import java.util.List;
+
+/** What the Open Inference Protocol tells of the server and of a model. */
+final class Metadata {
+  static final String INDEX = "index";
+  static final String SHARES = "shares";
+  static final String COLUMNS = "columns";
+
+  private Metadata() {}
+
+  /** The type of tensor that fits a column best. */
+  static Datatype datatype(RowFiller filler, int column) {
+    if (filler.takesTexts(column)) {
+      return Datatype.BYTES;
+    }
+    if (filler.slot(column) < 0) {
+      return Datatype.FP32;
+    }
+    return filler.isUnsigned(column) ? Datatype.UINT64 : Datatype.INT64;
+  }
+
+  /** {@code GET /v2}. */
+  static Reply server(String version) {
+    JsonOutput out = new JsonOutput();
+    out.raw("{\"name\":\"tern\",\"version\":").text(version);
+    out.raw(",\"extensions\":[\"binary_tensor_data\"]}");
+    return Reply.json(200, out.copy());
+  }
+
+  /** {@code GET /v2/models/M}. */
+  static Reply model(ServedVersion version) {
+    JsonOutput out = new JsonOutput();
+    out.raw("{\"name\":").text(version.model());
+    out.raw(",\"versions\":[\"").integer(version.step());
+    out.raw("\"],\"platform\":\"tern_checkpoint\",\"inputs\":[");
+    RowFiller filler = version.encoder().filler();
+    Schema schema = version.encoder().rawSchema();
+    int count = 0;
+    for (String name : schema.dense()) {
+      input(filler, filler.column(name), count++, out);
+    }
+    for (Slot slot : schema.slots()) {
+      input(filler, filler.column(slot.name()), count++, out);
+    }
+    out.raw("],\"outputs\":[");
+    outputs(version.tasks(), out);
+    out.raw("]}");
+    return Reply.json(200, out.copy());
+  }
+
+  private static void input(RowFiller filler, int column, int before, JsonOutput out) {
+    if (before > 0) {
+      out.put(',');
+    }
+    out.raw("{\"name\":").text(filler.name(column));
+    out.raw(",\"datatype\":\"").raw(datatype(filler, column).name());
+    out.raw("\",\"shape\":[-1").raw(filler.takesLists(column) ? ",-1" : "").raw("]}");
+  }
+
+  private static void outputs(List<Task> tasks, JsonOutput out) {
+    for (int task = 0; task < tasks.size(); task++) {
+      if (task > 0) {
+        out.put(',');
+      }
+      out.raw("{\"name\":").text(TaskNames.of(TaskNames.PROBABILITY, tasks, task));
+      out.raw(",\"datatype\":\"FP32\",\"shape\":[-1]}");
+    }
+  }
+}
