@@ -149,7 +149,7 @@ final class InferFill {
       }
     }
     if (hasOnce) {
-      context.onceFiller.endRow();
+      context.onceFiller.endOnce();
       context.filler.beginRepeated(context.onceFiller);
     }
     context.filler.endColumns();
@@ -228,7 +228,7 @@ final class InferFill {
     InferInput weights = inputs.find(input.column, InferInput.Role.WEIGHTS);
     boolean ragged = offsets.column != NONE;
     boolean weighted = weights.column != NONE;
-    if (!ragged && !weighted && input.rank == 1) {
+    if (!ragged && !weighted && (input.rank == 1 || !filler.takesLists(input.column))) {
       singles(input, flow, filler);
       return;
     }

@@ -60,7 +60,16 @@ final class Metadata {
     }
     out.raw("{\"name\":").text(filler.name(column));
     out.raw(",\"datatype\":\"").raw(datatype(filler, column).name());
-    out.raw("\",\"shape\":[-1").raw(filler.takesLists(column) ? ",-1" : "").raw("]}");
+    out.raw("\",\"shape\":[-1").raw(filler.takesLists(column) ? ",-1" : "").put(']');
+    if (filler.takesLists(column) || filler.isWeighted(column)) {
+      String name = filler.name(column);
+      out.raw(",\"parameters\":{\"offsets\":").text(name + InferInput.Role.OFFSETS.suffix);
+      if (filler.isWeighted(column)) {
+        out.raw(",\"weights\":").text(name + InferInput.Role.WEIGHTS.suffix);
+      }
+      out.put('}');
+    }
+    out.put('}');
   }
 
   private static void outputs(List<Task> tasks, JsonOutput out) {

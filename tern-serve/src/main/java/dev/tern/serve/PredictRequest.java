@@ -96,7 +96,7 @@ final class PredictRequest {
         hasContext = true;
         context.onceFiller.begin(context.once);
         row(json, context.onceFiller, "context");
-        context.onceFiller.endRow();
+        context.onceFiller.endOnce();
         again = form == Form.ROWS || form == Form.SPLIT;
       }
       case "signature_name" -> json.skipChildren();

@@ -22,6 +22,9 @@ final class RowCells {
   private int rows;
   private boolean byColumn;
 
+  /** The weight of the row to be appended. */
+  private float rowWeight = 1;
+
   RowCells(Schema schema) {
     denseDim = schema.denseDim();
     labelDim = schema.labelDim();
@@ -39,6 +42,7 @@ final class RowCells {
     raw = batch;
     byColumn = false;
     row = batch.size();
+    rowWeight = 1;
     batch.abandonRow();
     for (int s = 0; s < ends.length; s++) {
       ends[s] = batch.offsets(s)[row];
@@ -126,7 +130,7 @@ final class RowCells {
     if (byColumn) {
       raw.rowWeights()[row] = value;
     } else {
-      raw.setRowWeight(value);
+      rowWeight = value;
     }
   }
 
@@ -150,7 +154,12 @@ final class RowCells {
 
   /** Ends a row of a batch that is appended to. */
   void endRow() {
-    raw.resize(++row);
+    raw.resize(row + 1);
+    if (raw.rowWeights().length > 0) {
+      raw.rowWeights()[row] = rowWeight;
+      rowWeight = 1;
+    }
+    row++;
     for (int s = 0; s < ends.length; s++) {
       raw.offsets(s)[row] = ends[s];
     }

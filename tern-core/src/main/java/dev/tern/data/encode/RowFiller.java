@@ -474,6 +474,21 @@ public final class RowFiller {
     fill++;
   }
 
+  /**
+   * Ends a row whose values are for all rows of another filler, {@link #beginRepeated}. Columns
+   * that it has not are left to that one's rows.
+   */
+  public void endOnce() {
+    for (int column = 0; column < given.length; column++) {
+      int source = columns.partOf[column];
+      if (given[column] != fill && source >= 0 && given[columns.ofSource[source]] == fill) {
+        part(column, source);
+      }
+    }
+    cells.endRow();
+    fill++;
+  }
+
   /** Drops the row at hand. */
   public void abandonRow() {
     cells.append(cells.batch());
@@ -497,9 +512,9 @@ public final class RowFiller {
   }
 
   /**
-   * The values that a row of another filler of the same encoder has, its last one, are those of all
-   * rows, which must not have these columns themselves. {@link #endRepeated} copies them. Of rows
-   * it is called after {@link #begin}; of columns before {@link #endColumns}.
+   * The values that a row of another filler of the same encoder has, which {@link #endOnce} ended
+   * last, are those of all rows, which must not have these columns themselves. {@link #endRepeated}
+   * copies them. Of rows it is called after {@link #begin}; of columns before {@link #endColumns}.
    */
   public void beginRepeated(RowFiller one) {
     for (int column = 0; column < repeated.length; column++) {
