@@ -27,10 +27,16 @@ enum Datatype {
     TEXT
   }
 
+  private static final Datatype[] ALL = {
+    FP32, INT64, BYTES, INT32, FP64, BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, FP16
+  };
+
   /** Bytes of a value; 0 where values have a length of their own. */
   final int width;
 
   final Kind kind;
+
+  private final String text = name();
 
   Datatype(int width, Kind kind) {
     this.width = width;
@@ -38,23 +44,18 @@ enum Datatype {
   }
 
   /** The type of a name; null if there is none. */
-  static @Nullable Datatype of(String name) {
-    return switch (name) {
-      case "FP32" -> FP32;
-      case "INT64" -> INT64;
-      case "BYTES" -> BYTES;
-      case "BOOL" -> BOOL;
-      case "UINT8" -> UINT8;
-      case "UINT16" -> UINT16;
-      case "UINT32" -> UINT32;
-      case "UINT64" -> UINT64;
-      case "INT8" -> INT8;
-      case "INT16" -> INT16;
-      case "INT32" -> INT32;
-      case "FP16" -> FP16;
-      case "FP64" -> FP64;
-      default -> null;
-    };
+  static @Nullable Datatype of(char[] name, int from, int length) {
+    for (Datatype type : ALL) {
+      String text = type.text;
+      int same = text.length() == length ? 0 : -1;
+      while (same >= 0 && same < length && text.charAt(same) == name[from + same]) {
+        same++;
+      }
+      if (same == length) {
+        return type;
+      }
+    }
+    return null;
   }
 
   /** Whether it is one of whole numbers. */

@@ -2,14 +2,16 @@ package dev.tern.serve;
 
 import dev.tern.base.Shown;
 import dev.tern.data.encode.RowFiller;
-import java.nio.ByteBuffer;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.nio.FloatBuffer;
 import tools.jackson.core.JsonParser;
 
 /** Puts the tensors of a request into the batch of its context. */
 final class InferFill {
   private static final int NONE = InferInput.NONE;
+  private static final VarHandle FLOAT =
+      MethodHandles.byteArrayViewVarHandle(float[].class, ByteOrder.LITTLE_ENDIAN);
 
   private final RequestContext context;
   private final InferInputs inputs;
@@ -35,12 +37,18 @@ final class InferFill {
     context.once.clear();
   }
 
-  /** Finds the column that a tensor is of. */
-  void name(InferInput input, String name) {
+  /** Finds the column that a tensor is of, by the name that the parser stands at. */
+  void name(InferInput input, JsonParser json) {
     RowFiller filler = context.filler;
-    input.name = Shown.line(PredictRequest.shorten(name));
-    input.column = filler.column(name);
+    int from = json.getStringOffset();
     input.role = InferInput.Role.VALUES;
+    input.column = filler.column(json.getStringCharacters(), from, from + json.getStringLength());
+    if (input.column != NONE) {
+      input.name = filler.name(input.column);
+      return;
+    }
+    String name = json.getString();
+    input.name = Shown.line(PredictRequest.shorten(name));
     for (InferInput.Role role : SUFFIXED) {
       if (input.column == NONE && name.endsWith(role.suffix)) {
         input.column = filler.column(name.substring(0, name.length() - role.suffix.length()));
@@ -218,7 +226,7 @@ final class InferFill {
     } else {
       try (JsonParser json = JsonBody.parser(body, input.at, jsonEnd)) {
         json.nextToken();
-        values(input, new JsonFlow(json, input, filler), filler, count);
+        values(input, context.flow.begin(json, input, filler), filler, count);
       }
     }
   }
@@ -322,7 +330,7 @@ final class InferFill {
     } else {
       try (JsonParser json = JsonBody.parser(body, input.at, jsonEnd)) {
         json.nextToken();
-        each(input, new JsonFlow(json, input, context.filler), each);
+        each(input, new JsonFlow().begin(json, input, context.filler), each);
       }
     }
   }
@@ -346,19 +354,16 @@ final class InferFill {
     if (!plain || input.width != 1 || input.hasEmpty() || isRagged(input)) {
       return false;
     }
-    ByteBuffer bytes =
-        ByteBuffer.wrap(body, input.at, input.binary).slice().order(ByteOrder.LITTLE_ENDIAN);
     if (input.type == Datatype.INT64) {
-      context.filler.setIntegers(input.column, bytes.asLongBuffer());
+      context.filler.setIntegers(input.column, body, input.at);
       return true;
     }
-    FloatBuffer numbers = bytes.asFloatBuffer();
-    for (int i = 0; i < numbers.limit(); i++) {
-      if (!Float.isFinite(numbers.get(i))) {
+    for (int i = 0; i < input.binary; i += 4) {
+      if (!Float.isFinite((float) FLOAT.get(body, input.at + i))) {
         return false; // The other way says which it is.
       }
     }
-    context.filler.setNumbers(input.column, numbers);
+    context.filler.setNumbers(input.column, body, input.at);
     return true;
   }
 

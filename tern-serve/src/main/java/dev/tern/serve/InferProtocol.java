@@ -39,7 +39,7 @@ final class InferProtocol {
     } catch (IllegalArgumentException | DataException e) {
       throw new RefusedException(400, String.valueOf(e.getMessage()));
     } finally {
-      contexts.give(context, length);
+      contexts.give(context);
     }
   }
 }

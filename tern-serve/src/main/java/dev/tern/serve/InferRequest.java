@@ -92,11 +92,12 @@ final class InferRequest {
   private void member(JsonParser json, String name) {
     json.nextToken();
     switch (name) {
-      case "id" -> id = Optional.of(text(json, name));
+      case "id" -> {
+        requireFirst(id.isEmpty(), name);
+        id = Optional.of(text(json, name));
+      }
       case "inputs" -> {
-        if (hasInputs) {
-          throw JsonBody.wrong("inputs twice", "them once");
-        }
+        requireFirst(!hasInputs, name);
         hasInputs = true;
         requireArray(json, name);
         while (json.nextToken() != JsonToken.END_ARRAY) {
@@ -104,6 +105,7 @@ final class InferRequest {
         }
       }
       case "outputs" -> {
+        requireFirst(outputs.isEmpty(), name);
         requireArray(json, name);
         while (json.nextToken() != JsonToken.END_ARRAY) {
           outputs.add(output(json));
@@ -113,6 +115,12 @@ final class InferRequest {
       default ->
           throw JsonBody.wrong(
               Shown.line(PredictRequest.shorten(name)), "id, inputs, outputs or parameters");
+    }
+  }
+
+  private static void requireFirst(boolean first, String name) {
+    if (!first) {
+      throw JsonBody.wrong(name + " twice", "it once");
     }
   }
 
@@ -129,6 +137,11 @@ final class InferRequest {
   }
 
   private static String text(JsonParser json, String name) {
+    requireText(json, name);
+    return json.getString();
+  }
+
+  private static void requireText(JsonParser json, String name) {
     if (json.currentToken() != JsonToken.VALUE_STRING) {
       throw JsonBody.wrong(name, json.currentToken(), "a text");
     }
@@ -136,7 +149,6 @@ final class InferRequest {
       throw JsonBody.wrong(
           name + " of " + json.getStringLength() + " characters", "at most " + MOST_ID);
     }
-    return json.getString();
   }
 
   private void input(JsonParser json) {
@@ -149,16 +161,26 @@ final class InferRequest {
       String member = json.currentName();
       json.nextToken();
       switch (member) {
-        case "name" -> fill.name(input, text(json, member));
+        case "name" -> {
+          requireFirst(input.column == NONE, member);
+          requireText(json, member);
+          fill.name(input, json);
+        }
         case "datatype" -> {
-          String type = text(json, member);
-          input.type = Datatype.of(type);
+          requireFirst(input.type == null, member);
+          requireText(json, member);
+          input.type =
+              Datatype.of(
+                  json.getStringCharacters(), json.getStringOffset(), json.getStringLength());
           if (input.type == null) {
-            throw JsonBody.wrong(
-                "datatype " + Shown.line(PredictRequest.shorten(type)), "one such as FP32");
+            String type = Shown.line(PredictRequest.shorten(json.getString()));
+            throw JsonBody.wrong("datatype " + type, "one such as FP32");
           }
         }
-        case "shape" -> shape(json, input);
+        case "shape" -> {
+          requireFirst(input.rank == 0, member);
+          shape(json, input);
+        }
         case "parameters" -> parameters(json, input);
         case "data" -> data(json, input);
         default ->
@@ -236,12 +258,10 @@ final class InferRequest {
   }
 
   private void data(JsonParser json, InferInput input) {
-    if (input.at != NONE) {
-      throw JsonBody.wrong("data twice", "it once");
-    }
+    requireFirst(input.at == NONE, "data");
     input.at = 0;
     if (direct && fill.isReady(input)) {
-      fill.column(input, new JsonFlow(json, input, context.filler));
+      fill.column(input, context.flow.begin(json, input, context.filler));
     } else {
       input.at = (int) json.currentTokenLocation().getByteOffset();
       json.skipChildren();

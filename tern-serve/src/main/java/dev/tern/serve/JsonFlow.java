@@ -1,39 +1,51 @@
 package dev.tern.serve;
 
 import dev.tern.data.encode.RowFiller;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /** The values of an array of JSON, nested or flat. */
 final class JsonFlow implements Flow {
-  private final JsonParser json;
-  private final InferInput input;
-  private final Datatype type;
-  private final RowFiller filler;
-  private int depth = 1;
+  private static final InferInput NOTHING = new InferInput();
+
+  private @Nullable JsonParser parser;
+  private InferInput input = NOTHING;
+  private Datatype type = Datatype.FP32;
+  private @Nullable RowFiller filler;
+  private int depth;
 
   /**
+   * Takes an array.
+   *
    * @param json stands at the beginning of the array, and in the end at its end
    */
-  JsonFlow(JsonParser json, InferInput input, RowFiller filler) {
+  JsonFlow begin(JsonParser json, InferInput of, RowFiller target) {
     if (json.currentToken() != JsonToken.START_ARRAY) {
-      throw JsonBody.wrong(input.name, json.currentToken(), "an array of values");
+      throw JsonBody.wrong(of.name, json.currentToken(), "an array of values");
     }
-    this.json = json;
-    this.input = input;
-    this.filler = filler;
-    type = input.type();
+    parser = json;
+    input = of;
+    filler = target;
+    type = of.type();
+    depth = 1;
+    return this;
+  }
+
+  private JsonParser json() {
+    return Objects.requireNonNull(parser);
   }
 
   @Override
   public boolean next() {
     while (depth > 0) {
-      switch (json.nextToken()) {
+      switch (json().nextToken()) {
         case START_ARRAY -> depth++;
         case END_ARRAY -> depth--;
         case START_OBJECT -> throw wrong();
         default -> {
-          require(json.currentToken());
+          require(json().currentToken());
           return true;
         }
       }
@@ -58,68 +70,77 @@ final class JsonFlow implements Flow {
   }
 
   private boolean holds() {
-    boolean isLong = json.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
+    boolean isLong = json().getNumberType() != JsonParser.NumberType.BIG_INTEGER;
     return isLong
-        ? type.holds(json.getLongValue())
+        ? type.holds(json().getLongValue())
         : type == Datatype.UINT64
-            && json.getBigIntegerValue().signum() > 0
-            && json.getBigIntegerValue().bitLength() <= 64;
+            && json().getBigIntegerValue().signum() > 0
+            && json().getBigIntegerValue().bitLength() <= 64;
   }
 
   private RefusedException wrong() {
-    JsonToken token = json.currentToken();
+    JsonToken token = json().currentToken();
     String got =
-        token.isNumeric() ? PredictRequest.shorten(json.getString()) : JsonBody.kind(token);
+        token.isNumeric() ? PredictRequest.shorten(json().getString()) : JsonBody.kind(token);
     return new RefusedException(
-        400, "%s: got %s, expected %s".formatted(filler.place(input.column), got, type));
+        400,
+        "%s: got %s, expected %s"
+            .formatted(Objects.requireNonNull(filler).place(input.column), got, type));
   }
 
   @Override
   public boolean isMissing() {
-    JsonToken token = json.currentToken();
+    JsonToken token = json().currentToken();
     if (token == JsonToken.VALUE_NULL) {
       return true;
     }
     String text = input.emptyText;
     Double number = input.emptyNumber;
     if (text != null && token == JsonToken.VALUE_STRING) {
-      return text.equals(json.getString());
+      return text.equals(json().getString());
     }
     return number != null
         && token.isNumeric()
         && (type.isWhole()
-            ? json.getValueAsLong() == input.emptyInteger
-            : json.getDoubleValue() == number);
+            ? integer() == input.emptyInteger
+            : json().getDoubleValue() == number);
+  }
+
+  /** The low 64 bits of a whole number, which {@link #require} has found in the type's range. */
+  private long integer() {
+    return json().getNumberType() == JsonParser.NumberType.BIG_INTEGER
+        ? json().getBigIntegerValue().longValue()
+        : json().getLongValue();
   }
 
   @Override
   public void set(RowFiller target, int column) {
-    if (json.currentToken().isBoolean()) {
-      target.setInteger(column, json.currentToken() == JsonToken.VALUE_TRUE ? 1 : 0);
+    if (json().currentToken().isBoolean()) {
+      target.setInteger(column, json().currentToken() == JsonToken.VALUE_TRUE ? 1 : 0);
     } else {
-      JsonValues.set(json, target, column);
+      JsonValues.set(json(), target, column);
     }
   }
 
   @Override
   public void add(RowFiller target, int column) {
-    if (json.currentToken().isBoolean()) {
-      target.addInteger(json.currentToken() == JsonToken.VALUE_TRUE ? 1 : 0);
+    if (json().currentToken().isBoolean()) {
+      target.addInteger(json().currentToken() == JsonToken.VALUE_TRUE ? 1 : 0);
     } else {
-      JsonValues.add(json, target, column);
+      JsonValues.add(json(), target, column);
     }
   }
 
   @Override
   public float number() {
-    return json.currentToken().isNumeric() ? json.getFloatValue() : Float.NaN;
+    return json().currentToken().isNumeric() ? json().getFloatValue() : Float.NaN;
   }
 
   @Override
   public int whole() {
     boolean small =
-        json.currentToken() == JsonToken.VALUE_NUMBER_INT
-            && json.getNumberType() == JsonParser.NumberType.INT;
-    return small ? Math.max(-1, json.getIntValue()) : -1;
+        json().currentToken() == JsonToken.VALUE_NUMBER_INT
+            && json().getNumberType() == JsonParser.NumberType.INT;
+    return small ? Math.max(-1, json().getIntValue()) : -1;
   }
 }

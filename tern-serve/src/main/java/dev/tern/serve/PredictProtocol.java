@@ -64,7 +64,7 @@ final class PredictProtocol {
     } catch (IllegalArgumentException | DataException e) {
       throw new RefusedException(400, String.valueOf(e.getMessage()));
     } finally {
-      contexts.give(context, length);
+      contexts.give(context);
     }
   }
 

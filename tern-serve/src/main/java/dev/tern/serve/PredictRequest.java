@@ -168,15 +168,15 @@ final class PredictRequest {
     }
   }
 
-  private static void row(JsonParser json, RowFiller filler, String what) {
+  private void row(JsonParser json, RowFiller target, String what) {
     if (json.currentToken() != JsonToken.START_OBJECT) {
       throw JsonBody.wrong(what, json.currentToken(), "an object from columns to values");
     }
+    context.order.begin();
     while (json.nextToken() != JsonToken.END_OBJECT) {
-      String name = json.currentName();
-      int column = column(filler, name);
+      int column = context.order.column(target, json.currentName());
       json.nextToken();
-      JsonValues.set(json, filler, column);
+      JsonValues.set(json, target, column);
     }
   }
 

@@ -24,6 +24,8 @@ final class RequestContext {
   final RequestOptions options = new RequestOptions();
   final Scoring scoring = new Scoring();
   final InferInputs inputs = new InferInputs();
+  final JsonFlow flow = new JsonFlow();
+  final ColumnOrder order = new ColumnOrder();
 
   RequestContext(FeatureEncoder encoder) {
     this.encoder = encoder;
@@ -45,6 +47,15 @@ final class RequestContext {
           "context: got %,d values for each of %,d rows, expected at most %,d in all; send fewer rows at once"
               .formatted(values, count, MOST_REPEATED));
     }
+  }
+
+  /** The ids that it has room for. */
+  long ids() {
+    long ids = (long) rows.dense().length / 2;
+    for (int s = 0; s < rows.schema().slotCount(); s++) {
+      ids += rows.ids(s).length + once.ids(s).length;
+    }
+    return ids;
   }
 
   static void requireRows(long count) {

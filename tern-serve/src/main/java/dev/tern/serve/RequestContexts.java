@@ -6,11 +6,10 @@ import java.util.Iterator;
 
 /** The contexts that no request uses. Thread-safe. */
 final class RequestContexts {
-  /** Bytes of a body, and rows, up to which a request's memory is worth keeping. */
-  private static final int LARGE_BODY = 4 << 20;
+  /** Ids that a context has room for, up to which it is worth keeping: 8 bytes each. */
+  private static final int MOST_IDS = 1 << 20;
 
-  private static final int LARGE_ROWS = 2_048;
-  private static final int MOST = 64;
+  private static final int MOST = Math.max(16, 4 * Runtime.getRuntime().availableProcessors());
 
   private final ArrayDeque<RequestContext> free = new ArrayDeque<>();
 
@@ -28,8 +27,8 @@ final class RequestContexts {
   }
 
   /** Takes a context back, unless a large request made it large. */
-  void give(RequestContext context, int body) {
-    if (body > LARGE_BODY || context.rows.size() > LARGE_ROWS) {
+  void give(RequestContext context) {
+    if (context.ids() > MOST_IDS) {
       return;
     }
     synchronized (this) {

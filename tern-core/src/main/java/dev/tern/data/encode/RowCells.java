@@ -2,6 +2,9 @@ package dev.tern.data.encode;
 
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 
 /**
  * Writes values to the place at hand of a raw batch: to the row after its last one, or, where it
@@ -9,6 +12,11 @@ import dev.tern.data.Schema;
  * One thread at a time.
  */
 final class RowCells {
+  static final VarHandle FLOAT =
+      MethodHandles.byteArrayViewVarHandle(float[].class, ByteOrder.LITTLE_ENDIAN);
+  static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
   private final int denseDim;
   private final int labelDim;
 
@@ -102,12 +110,26 @@ final class RowCells {
     row++;
   }
 
-  /** Leaves a column whose rows were written to the batch, a slot's with one id each. */
-  void skipColumn(int slot) {
-    row = rows;
-    if (slot >= 0) {
-      ends[slot] = rows;
+  /** Fills a dense number of all rows from little-endian floats. */
+  void fillDense(int index, byte[] values, int from) {
+    float[] dense = raw.dense();
+    for (int r = 0; r < rows; r++) {
+      dense[r * denseDim + index] = (float) FLOAT.get(values, from + 4 * r);
     }
+    row = rows;
+  }
+
+  /** Fills a slot of one id a row in all rows from little-endian integers. */
+  void fillIds(int slot, boolean text, byte[] values, int from) {
+    long[] ids = raw.ensureIds(slot, rows);
+    int[] offsets = raw.offsets(slot);
+    for (int r = 0; r < rows; r++) {
+      long value = (long) LONG.get(values, from + 8 * r);
+      ids[r] = text ? TextHash.ofInteger(value) : value;
+      offsets[r + 1] = r + 1;
+    }
+    row = rows;
+    ends[slot] = rows;
   }
 
   void setDense(int index, float value) {

@@ -3,8 +3,6 @@ package dev.tern.data.encode;
 import dev.tern.base.Shown;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
-import java.nio.FloatBuffer;
-import java.nio.LongBuffer;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -67,6 +65,11 @@ public final class RowFiller {
     return columns.find(name);
   }
 
+  /** As {@link #column(String)}, without a text for the name. */
+  public int column(char[] name, int from, int to) {
+    return columns.find(name, from, to);
+  }
+
   /** How many columns there are. */
   public int columns() {
     return columns.count();
@@ -86,11 +89,6 @@ public final class RowFiller {
   public boolean takesTexts(int column) {
     int slot = columns.slot[column];
     return slot >= 0 ? columns.text[slot] : columns.time[column] >= 0;
-  }
-
-  /** Whether a column takes numbers that are not whole: all but slots. */
-  public boolean takesNumbers(int column) {
-    return columns.slot[column] < 0;
   }
 
   /**
@@ -176,17 +174,6 @@ public final class RowFiller {
     }
   }
 
-  /** Begins a column once more, dropping the values that it got. */
-  public void beginAgain(int column) {
-    cells.beginColumn(columns.slot[column]);
-    given[column] = fill;
-  }
-
-  /** Whether a column has a value in the row at hand; filled by column, whether it was begun. */
-  public boolean has(int column) {
-    return given[column] == fill;
-  }
-
   private void claim(int column) {
     if (given[column] == fill || repeated[column]) {
       throw wrong(column, "it twice", "it once; leave one out");
@@ -211,6 +198,11 @@ public final class RowFiller {
   /** Sets a number, or a time in seconds; NaN is a missing one. */
   public void setNumber(int column, double value) {
     begin(column);
+    if (columns.isPlain[column] && columns.dense[column] >= 0) {
+      cells.setDense(columns.dense[column], (float) value);
+      end(column);
+      return;
+    }
     if (columns.slot[column] >= 0) {
       throw wrong(column, value, columns.text[columns.slot[column]] ? "a text" : INTEGER);
     }
@@ -228,6 +220,11 @@ public final class RowFiller {
   /** Sets an integer: an id, the decimal text of an id, a number, or a time in seconds. */
   public void setInteger(int column, long value) {
     begin(column);
+    if (columns.isId[column]) {
+      addInteger(columns.slot[column], value);
+      end(column);
+      return;
+    }
     number(column, (float) value);
     int slot = columns.slot[column];
     if (slot >= 0) {
@@ -359,16 +356,11 @@ public final class RowFiller {
     cells.weigh(slot, value);
   }
 
-  /** The values in the list so far. */
-  public int listSize() {
-    return cells.end(columns.slot[list]) - listStart;
-  }
-
   /** Ends the list. */
   public void endList() {
     int column = list;
     int hotness = columns.hotness[columns.slot[column]];
-    int count = listSize();
+    int count = cells.end(columns.slot[column]) - listStart;
     if (hotness > 0 && count != hotness) {
       String expected = hotness == 1 ? "one value" : hotness + " values";
       throw wrong(column, "a list of " + count, expected);
@@ -383,45 +375,30 @@ public final class RowFiller {
   /**
    * Sets a whole column to numbers, of which NaN is a missing one. Only by column.
    *
-   * @param values one for each row, from the buffer's position on
+   * @param values little-endian, one for each row, from byte {@code from} on
    */
-  public void setNumbers(int column, FloatBuffer values) {
+  public void setNumbers(int column, byte[] values, int from) {
     beginColumn(column);
-    int first = values.position();
     int f = columns.dense[column];
     if (f >= 0 && columns.isPlain[column]) {
-      float[] dense = cells.batch().dense();
-      int dim = schema.denseDim();
-      for (int row = 0; row < cells.rows(); row++) {
-        dense[row * dim + f] = values.get(first + row);
-      }
-      cells.skipColumn(-1);
-    } else {
-      for (int row = 0; row < cells.rows(); row++) {
-        setNumber(column, values.get(first + row));
-      }
+      cells.fillDense(f, values, from);
+      return;
+    }
+    for (int row = 0; row < cells.rows(); row++) {
+      setNumber(column, (float) RowCells.FLOAT.get(values, from + 4 * row));
     }
   }
 
-  /** As {@link #setNumbers}, of integers as {@link #setInteger} takes them. */
-  public void setIntegers(int column, LongBuffer values) {
+  /** As {@link #setNumbers}, of integers of 64 bits as {@link #setInteger} takes them. */
+  public void setIntegers(int column, byte[] values, int from) {
     beginColumn(column);
-    int first = values.position();
-    int slot = columns.slot[column];
-    if (slot >= 0 && columns.isPlain[column] && columns.hotness[slot] < 2) {
-      long[] ids = cells.batch().ensureIds(slot, cells.rows());
-      int[] offsets = cells.batch().offsets(slot);
-      boolean text = columns.text[slot];
-      for (int row = 0; row < cells.rows(); row++) {
-        long value = values.get(first + row);
-        ids[row] = text ? TextHash.ofInteger(value) : value;
-        offsets[row + 1] = row + 1;
-      }
-      cells.skipColumn(slot);
-    } else {
-      for (int row = 0; row < cells.rows(); row++) {
-        setInteger(column, values.get(first + row));
-      }
+    if (columns.isId[column]) {
+      int slot = columns.slot[column];
+      cells.fillIds(slot, columns.text[slot], values, from);
+      return;
+    }
+    for (int row = 0; row < cells.rows(); row++) {
+      setInteger(column, (long) RowCells.LONG.get(values, from + 8 * row));
     }
   }
 

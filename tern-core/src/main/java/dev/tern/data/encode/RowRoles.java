@@ -30,6 +30,9 @@ final class RowRoles {
   /** By column, whether it is a dense number or a slot without weights, and nothing else. */
   final boolean[] isPlain;
 
+  /** By column, whether it is a slot of one id without weights, and nothing else. */
+  final boolean[] isId;
+
   // By slot: whether its values are texts, how many a row has.
   final boolean[] text;
   final int[] hotness;
@@ -76,6 +79,7 @@ final class RowRoles {
     parts = new TimePart[names.length];
     isNumber = new boolean[names.length];
     isPlain = new boolean[names.length];
+    isId = new boolean[names.length];
     for (int column = 0; column < names.length; column++) {
       classify(column);
     }
@@ -91,6 +95,7 @@ final class RowRoles {
     boolean alone = slot[column] < 0 || !isNumber[column];
     boolean weighs = slot[column] >= 0 && schema.slots().get(slot[column]).weighted();
     isPlain[column] = feature && alone && !other && !weighs;
+    isId[column] = isPlain[column] && slot[column] >= 0 && hotness[slot[column]] <= 1;
   }
 
   private static String[] names(Schema schema, List<String> times) {
@@ -172,5 +177,30 @@ final class RowRoles {
       place = place + 1 & places.length - 1;
     }
     return -1;
+  }
+
+  /** As {@link #find(String)}. */
+  int find(char[] name, int from, int to) {
+    int hash = 0;
+    for (int i = from; i < to; i++) {
+      hash = 31 * hash + name[i]; // As String.hashCode.
+    }
+    int place = (hash ^ hash >>> 16) & places.length - 1;
+    while (places[place] != 0) {
+      int column = places[place] - 1;
+      if (isSame(names[column], name, from, to)) {
+        return column;
+      }
+      place = place + 1 & places.length - 1;
+    }
+    return -1;
+  }
+
+  private static boolean isSame(String name, char[] other, int from, int to) {
+    boolean same = name.length() == to - from;
+    for (int i = 0; same && i < name.length(); i++) {
+      same = name.charAt(i) == other[from + i];
+    }
+    return same;
   }
 }

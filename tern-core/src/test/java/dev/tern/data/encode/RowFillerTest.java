@@ -8,8 +8,8 @@ import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.readers.Readers;
-import java.nio.FloatBuffer;
-import java.nio.LongBuffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -312,7 +312,11 @@ final class RowFillerTest {
           continue;
         }
         rows.add(row);
-        row.forEach((name, value) -> set(filler, filler.column(name), value, random));
+        row.forEach((name, value) -> {
+          int column = filler.column(("x" + name).toCharArray(), 1, 1 + name.length());
+          assertThat(column).isNotNegative().isEqualTo(filler.column(name));
+          set(filler, column, value, random);
+        });
         filler.endRow();
       }
       requireSame(byRow, expected);
@@ -356,7 +360,7 @@ final class RowFillerTest {
   }
 
   @Test
-  void buffersOfAColumnAreItsValues() {
+  void bytesOfAColumnAreItsValues() {
     FeatureEncoder encoder = encoder(SCHEMA, 1 | 1 << 5 | 1 << 9, false);
     Batch got = new Batch(SCHEMA, 1);
     Batch expected = new Batch(SCHEMA, 1);
@@ -383,18 +387,18 @@ final class RowFillerTest {
           expected);
     }
     filler.beginColumns(got, 5);
-    FloatBuffer ages = FloatBuffer.wrap(new float[] {9, -0.5f, 0.5f, 1.5f, 2.5f, 3.5f});
-    filler.setNumbers(filler.column("age"), ages.position(1));
-    filler.setNumbers(filler.column("click"), FloatBuffer.wrap(new float[] {0, 1, 2, 3, 4}));
-    LongBuffer numbers = LongBuffer.wrap(new long[] {0, 1, 2, 3, 4});
-    filler.setIntegers(filler.column("city"), numbers);
-    filler.setIntegers(filler.column("item"), numbers);
-    filler.setIntegers(filler.column("words"), LongBuffer.wrap(new long[] {0, -1, -2, -3, -4}));
-    LongBuffer times = LongBuffer.allocate(5);
+    ByteBuffer numbers = ByteBuffer.allocate(200).order(ByteOrder.LITTLE_ENDIAN);
     for (int row = 0; row < 5; row++) {
-      times.put(row, 1700000000L + row);
+      numbers.putFloat(4 + 4 * row, row - 0.5f).putFloat(24 + 4 * row, row);
+      numbers.putLong(44 + 8 * row, row).putLong(84 + 8 * row, -row);
+      numbers.putLong(124 + 8 * row, 1700000000L + row);
     }
-    filler.setIntegers(filler.column("when"), times);
+    filler.setNumbers(filler.column("age"), numbers.array(), 4);
+    filler.setNumbers(filler.column("click"), numbers.array(), 24);
+    filler.setIntegers(filler.column("city"), numbers.array(), 44);
+    filler.setIntegers(filler.column("item"), numbers.array(), 44);
+    filler.setIntegers(filler.column("words"), numbers.array(), 84);
+    filler.setIntegers(filler.column("when"), numbers.array(), 124);
     for (String pair : List.of("pair", "weighted pair")) {
       filler.beginColumn(filler.column(pair));
       for (int row = 0; row < 5; row++) {
