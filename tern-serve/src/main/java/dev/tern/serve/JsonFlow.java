@@ -101,9 +101,7 @@ final class JsonFlow implements Flow {
     }
     return number != null
         && token.isNumeric()
-        && (type.isWhole()
-            ? integer() == input.emptyInteger
-            : json().getDoubleValue() == number);
+        && (type.isWhole() ? integer() == input.emptyInteger : json().getDoubleValue() == number);
   }
 
   /** The low 64 bits of a whole number, which {@link #require} has found in the type's range. */

@@ -56,17 +56,22 @@ final class SchemaReply {
   private void number(int f) {
     String name = schema.dense().get(f);
     out.raw("{\"name\":").text(name).raw(",\"type\":\"number\"");
-    OptionalDouble fill =
-        switch (encoder.dense().get(f)) {
-          case NumberEncoding.Auto auto -> OptionalDouble.of(auto.fill());
-          case NumberEncoding.Scaled scaled -> OptionalDouble.of(scaled.fill());
-          case NumberEncoding.Quantiles _, NumberEncoding.Boundaries _ -> OptionalDouble.empty();
-        };
+    OptionalDouble fill = fill(encoder.dense().get(f));
     if (fill.isPresent()) {
       out.raw(",\"missing\":").number((float) fill.getAsDouble());
     }
     part(name);
     out.put('}');
+  }
+
+  /** What a missing number becomes, where it stays a number. */
+  private static OptionalDouble fill(NumberEncoding encoding) {
+    return switch (encoding) {
+      case NumberEncoding.Auto auto -> OptionalDouble.of(auto.fill());
+      case NumberEncoding.Scaled scaled -> OptionalDouble.of(scaled.fill());
+      case NumberEncoding.Beside beside -> fill(beside.number());
+      default -> OptionalDouble.empty();
+    };
   }
 
   private void part(String name) {

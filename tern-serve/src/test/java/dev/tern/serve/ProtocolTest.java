@@ -247,7 +247,7 @@ final class ProtocolTest {
             + "{\"name\":\"pair\",\"shape\":[2,2],\"datatype\":\"UINT16\",\"data\":[1,2,3,4]},"
             + "{\"name\":\"t\",\"shape\":[2],\"datatype\":\"BYTES\",\"data\":[\"2026-01-31T08:30:00Z\",\"1700000000\"]},"
             + "{\"name\":\"seen\",\"shape\":[2,4],\"datatype\":\"INT64\",\"parameters\":{\"empty\":0},\"data\":[[1,2,3,4],[0,0,0,0]]},"
-            + "{\"name\":\"big\",\"shape\":[2],\"datatype\":\"UINT64\",\"data\":[18446744073709551615,null]}]}";
+            + "{\"name\":\"big\",\"shape\":[2],\"datatype\":\"UINT64\",\"parameters\":{\"empty\":5},\"data\":[18446744073709551615,5]}]}";
     assertThat(infer(all, tensors)).endsWith("\"data\":[" + first + "," + second + "]}]}");
   }
 

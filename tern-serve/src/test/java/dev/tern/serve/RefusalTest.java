@@ -180,6 +180,7 @@ final class RefusalTest {
         "{\"inputs\":[7]} # inputs: got a number, expected an object",
         "{\"inputs\":[{}]} # body: got an input without name or shape, expected both",
         "{\"inputs\":[],\"inputs\":[]} # body: got inputs twice",
+        "{\"id\":\"1\",\"id\":\"2\",\"inputs\":[]} # body: got id twice, expected it once",
         "{\"inputs\":[],\"x\":1} # body: got x, expected id, inputs, outputs or parameters",
         "{\"id\":7,\"inputs\":[]} # id: got a number, expected a text",
         "{\"inputs\":[],\"outputs\":[{\"name\":\"x\"}]} # outputs: got x, expected an output of the"
@@ -223,6 +224,12 @@ final class RefusalTest {
             + " expected an array of values",
         "\"name\":\"C1\",\"shape\":[1],\"datatype\":\"INT64\",\"data\":[1],\"data\":[1] # body: got"
             + " data twice",
+        "\"name\":\"I1\",\"shape\":[1],\"datatype\":\"FP32\",\"data\":[1],\"name\":\"C1\" # body:"
+            + " got name twice, expected it once",
+        "\"name\":\"I1\",\"shape\":[1],\"shape\":[2],\"datatype\":\"FP32\",\"data\":[1] # body: got"
+            + " shape twice",
+        "\"name\":\"I1\",\"shape\":[1],\"datatype\":\"FP32\",\"datatype\":\"FP16\",\"data\":[1] #"
+            + " body: got datatype twice",
         "\"name\":\"X\",\"shape\":[1],\"datatype\":\"INT64\",\"data\":[1] # column X: got a value"
             + " for it, expected a column of the model; leave it out",
         "\"name\":\"C1\",\"shape\":[10001],\"datatype\":\"INT64\",\"data\":[] # body: got 10,001"
