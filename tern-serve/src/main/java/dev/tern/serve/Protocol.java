@@ -1,0 +1,15 @@
+package dev.tern.serve;
+
+import java.util.OptionalInt;
+
+/** A form of requests for scores and of their answers. */
+interface Protocol {
+  /**
+   * Scores the rows of a body.
+   *
+   * @param jsonLength the bytes of JSON that a body begins with, before binary tensors; empty where
+   *     it has none of these
+   * @throws RefusedException where the body is not one of this protocol, or does not fit the model
+   */
+  Reply answer(byte[] body, OptionalInt jsonLength, ServedVersion version);
+}

@@ -1,0 +1,69 @@
+package dev.tern.serve;
+
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A model without a network, whose leases are counted. */
+final class FakeModel implements LiveModel {
+  private final String name;
+  final AtomicInteger leases = new AtomicInteger();
+  volatile long step;
+  volatile boolean isWarm;
+  volatile boolean isClosed;
+
+  FakeModel(String name, long step) {
+    this.name = name;
+    this.step = step;
+  }
+
+  @Override
+  public Lease lease() {
+    leases.incrementAndGet();
+    ServedVersion now = new ServedVersion(name, step, null);
+    return new Lease() {
+      @Override
+      public ServedVersion version() {
+        return now;
+      }
+
+      @Override
+      public void close() {
+        leases.decrementAndGet();
+      }
+    };
+  }
+
+  @Override
+  public long step() {
+    return step;
+  }
+
+  @Override
+  public long loadedMillis() {
+    return 1_000;
+  }
+
+  @Override
+  public long tableBytes() {
+    return 4_096;
+  }
+
+  @Override
+  public void warmUp() {
+    isWarm = true;
+  }
+
+  @Override
+  public void load(OptionalLong wanted) {
+    if (wanted.isPresent() && wanted.getAsLong() > 100) {
+      throw new RefusedException(
+          400, "step: got " + wanted.getAsLong() + ", expected one there is");
+    }
+    step = wanted.orElse(100);
+  }
+
+  @Override
+  public void close() {
+    isClosed = true;
+  }
+}
