@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.cli.serve.ServeCommand;
 import dev.tern.cli.table.TableCommand;
 import java.util.EnumSet;
 import java.util.Locale;
@@ -13,6 +14,7 @@ enum Subcommand {
   EVALUATE,
   PREDICT,
   RETRIEVE,
+  SERVE,
   DATA,
   TABLE,
   PROFILE,
@@ -48,6 +50,7 @@ enum Subcommand {
       case EVALUATE -> EvaluateCommand.class;
       case PREDICT -> PredictCommand.class;
       case RETRIEVE -> RetrieveCommand.class;
+      case SERVE -> ServeCommand.class;
       case DATA -> DataCommand.class;
       case TABLE -> TableCommand.class;
       case PROFILE -> ProfileCommand.class;
