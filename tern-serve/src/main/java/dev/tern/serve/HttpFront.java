@@ -2,6 +2,7 @@ package dev.tern.serve;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -81,7 +82,7 @@ final class HttpFront implements AutoCloseable {
     admission = new Admission(options.limits(), threads, System::nanoTime);
     bodies = BodyBudget.of(options.limits());
     server.setHandler(new GracefulHandler(new Entry()));
-    server.setErrorHandler(HttpFront::writeError);
+    server.setErrorHandler(this::writeError);
     server.setStopTimeout(STOP_MILLIS);
     timer =
         Executors.newSingleThreadScheduledExecutor(
@@ -271,11 +272,25 @@ final class HttpFront implements AutoCloseable {
   }
 
   /** Answers what the HTTP library refuses by itself, such as a head that is not HTTP. */
-  private static boolean writeError(Request request, Response response, Callback callback) {
+  private boolean writeError(Request request, Response response, Callback callback) {
     int status = response.getStatus();
     Reply reply = JsonText.error(status, HttpStatus.getMessage(status));
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, Reply.JSON);
-    response.write(true, java.nio.ByteBuffer.wrap(reply.body()), callback);
+    metrics.none.other.add(status, 0);
+    accessLog.ifPresent(log ->
+        log.add(
+            new AccessLog.Entry(
+                Request.getRemoteAddr(request),
+                String.valueOf(request.getMethod()),
+                request.getHttpURI() == null ? "" : request.getHttpURI().getPathQuery(),
+                status,
+                "",
+                "",
+                0,
+                reply.body().length,
+                0,
+                "")));
+    response.write(true, ByteBuffer.wrap(reply.body()), callback);
     return true;
   }
 

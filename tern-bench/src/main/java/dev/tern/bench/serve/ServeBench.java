@@ -1,0 +1,245 @@
+package dev.tern.bench.serve;
+
+import dev.tern.bench.Arguments;
+import dev.tern.bench.Children;
+import dev.tern.bench.Machine;
+import dev.tern.bench.TrainBench;
+import dev.tern.bench.rows.CriteoLike;
+import dev.tern.data.Batch;
+import dev.tern.model.ModelConfig;
+import dev.tern.optim.Optimizer;
+import dev.tern.predict.Predictor;
+import dev.tern.tensor.Device;
+import dev.tern.train.TrainOptions;
+import dev.tern.train.Trainer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * {@code bench serve}: requests a second, their times, and the CPU time of a server in a process of
+ * its own, which connections on this machine drive: each sends its next request after an answer,
+ * or, with {@code --rate}, when it is due. Scores are compared with those of {@link Predictor}
+ * first, to the bit.
+ */
+public final class ServeBench {
+  private static final int BODIES = 64;
+  private static final Pattern NUMBER = Pattern.compile("-?[0-9][0-9.eE+-]*");
+
+  private final Arguments arguments;
+  private final Duration time;
+  private final boolean isInfer;
+
+  private ServeBench(Arguments arguments) {
+    this.arguments = arguments;
+    time = Duration.ofSeconds(arguments.positive("--seconds"));
+    isInfer = arguments.choice("--protocol", "predict", "infer").equals("infer");
+  }
+
+  /** Runs the suite. */
+  public static void run(List<String> args) {
+    Map<String, String> defaults = new TreeMap<>();
+    defaults.put("--hidden", "128,64");
+    defaults.put("--rows", "1,100");
+    defaults.put("--connections", "1,8");
+    defaults.put("--rate", "0");
+    defaults.put("--protocol", "predict");
+    defaults.put("--seconds", "5");
+    defaults.put("--warm-up", "5");
+    defaults.put("--rows-total", "100000");
+    defaults.put("--seed", "1");
+    defaults.put("--peers", Machine.peers());
+    ServeBench bench = new ServeBench(Arguments.parse("serve", args, defaults));
+    if (!bench.arguments.json()) {
+      System.out.println(Machine.line());
+    }
+    try {
+      bench.run();
+    } catch (IOException e) {
+      throw new UncheckedIOException("bench serve: " + e.getMessage(), e);
+    }
+  }
+
+  private void run() throws IOException {
+    Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
+    long rows = Long.parseLong(arguments.text("--rows-total"));
+    CriteoLike data = new CriteoLike(listing, rows, arguments.integer("--seed"));
+    Integer[] hidden = arguments.positives("--hidden").toArray(Integer[]::new);
+    ModelConfig config = ModelConfig.of(ModelConfig.Type.DEEPFM, 16, hidden);
+    Path folder = Files.createTempDirectory("tern-bench-serve");
+    try {
+      Path checkpoint = folder.resolve("model");
+      try (Device device = Device.cpu(1, 8L << 30);
+          Trainer trainer =
+              Trainer.create(
+                  device,
+                  data.encoder(),
+                  config,
+                  TrainOptions.of(Optimizer.lazyAdam(1e-3f)).batch(256))) {
+        TrainBench.fill(trainer, data.sizes());
+        trainer.save(checkpoint);
+      }
+      measure(checkpoint, data);
+    } finally {
+      remove(folder);
+    }
+  }
+
+  private void measure(Path checkpoint, CriteoLike data) throws IOException {
+    Process server =
+        new ProcessBuilder(
+                Children.command(
+                    List.of("-Xmx1g"), ServeChild.class.getName(), checkpoint.toString()))
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try (BufferedReader said = server.inputReader()) {
+      String line = said.readLine();
+      if (line == null) {
+        throw new IOException("got the end of the server, expected its port");
+      }
+      int port = Integer.parseInt(line.split(" ")[0]);
+      if (!arguments.json()) {
+        System.out.println("ready after " + line.split(" ")[1] + " ms");
+      }
+      for (int rows : arguments.positives("--rows")) {
+        byte[][] requests = requests(checkpoint, data.batches(BODIES, rows), port);
+        for (int connections : arguments.positives("--connections")) {
+          drive(server, port, requests, connections, arguments.positive("--warm-up"));
+          print(rows, connections, drive(server, port, requests, connections, time.toSeconds()));
+        }
+      }
+    } finally {
+      server.getOutputStream().close();
+    }
+  }
+
+  /** The requests of batches, once their answers are those of the predictor. */
+  private byte[][] requests(Path checkpoint, List<Batch> batches, int port) throws IOException {
+    byte[][] requests = new byte[batches.size()][];
+    String path = isInfer ? "/v2/models/m/infer" : "/v1/models/m:predict";
+    try (Predictor predictor = Predictor.open(checkpoint);
+        Caller caller = new Caller(port)) {
+      for (int at = 0; at < requests.length; at++) {
+        Batch batch = batches.get(at);
+        String body = isInfer ? RowBodies.tensors(batch) : RowBodies.instances(batch);
+        requests[at] = Caller.post(path, body);
+        int status = caller.call(requests[at]);
+        if (status != 200) {
+          throw new IOException("got status " + status + ", expected 200: " + caller.body());
+        }
+        requireEqual(predictor.score(batch), caller.body());
+      }
+    }
+    return requests;
+  }
+
+  private void requireEqual(float[] expected, String answer) throws IOException {
+    String from = isInfer ? "\"data\":[" : "\"predictions\":[";
+    Matcher numbers = NUMBER.matcher(answer).region(answer.indexOf(from), answer.length());
+    for (int row = 0; row < expected.length; row++) {
+      float got = numbers.find() ? Float.parseFloat(numbers.group()) : Float.NaN;
+      if (Float.floatToIntBits(got) != Float.floatToIntBits(expected[row])) {
+        throw new IOException(
+            "row %s: got %s, expected the predictor's %s".formatted(row, got, expected[row]));
+      }
+    }
+  }
+
+  /** What a time of requests gave. */
+  private record Run(Latencies times, long failed, double seconds, double cpuSeconds) {}
+
+  private Run drive(Process server, int port, byte[][] requests, int connections, long seconds)
+      throws IOException {
+    int rate = arguments.integer("--rate");
+    long interval = rate == 0 ? 0 : 1_000_000_000L * connections / rate;
+    ExecutorService threads = Executors.newFixedThreadPool(connections);
+    try {
+      Duration before = cpu(server);
+      long start = System.nanoTime();
+      long end = start + seconds * 1_000_000_000L;
+      List<Future<Long>> failed = new ArrayList<>();
+      List<Latencies> all = new ArrayList<>();
+      for (int at = 0; at < connections; at++) {
+        Latencies times = new Latencies();
+        all.add(times);
+        long first = start + interval * at / connections;
+        failed.add(
+            threads.submit(() -> {
+              try (Caller caller = new Caller(port)) {
+                return caller.drive(requests, first, end, interval, times);
+              }
+            }));
+      }
+      long lost = 0;
+      for (Future<Long> each : failed) {
+        lost += each.get();
+      }
+      double took = (System.nanoTime() - start) / 1e9;
+      Latencies times = new Latencies();
+      all.forEach(times::add);
+      return new Run(times, lost, took, cpu(server).minus(before).toNanos() / 1e9);
+    } catch (ExecutionException e) {
+      throw new IOException(String.valueOf(e.getCause()), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private static Duration cpu(Process server) {
+    return server.info().totalCpuDuration().orElse(Duration.ZERO);
+  }
+
+  private void print(int rows, int connections, Run run) {
+    Latencies times = run.times();
+    double rate = times.count() / run.seconds();
+    double cpu = run.cpuSeconds() * 1e6 / Math.max(1, times.count() + run.failed());
+    String form =
+        arguments.json()
+            ? "{\"bench\":\"serve\",\"protocol\":\"%s\",\"rows\":%d,\"connections\":%d,\"rate\":%s,"
+                + "\"requests_per_second\":%.0f,\"cpu_us\":%.2f,\"p50_us\":%.1f,\"p99_us\":%.1f,"
+                + "\"p999_us\":%.1f,\"failed\":%d}"
+            : "serve %s rows=%d connections=%d rate=%s: %.0f requests/s, server CPU %.1f us each,"
+                + " p50 %.0f us, p99 %.0f us, p99.9 %.0f us, %d failed";
+    System.out.println(
+        String.format(
+            Locale.ROOT,
+            form,
+            arguments.text("--protocol"),
+            rows,
+            connections,
+            arguments.text("--rate"),
+            rate,
+            cpu,
+            times.quantile(0.5) / 1e3,
+            times.quantile(0.99) / 1e3,
+            times.quantile(0.999) / 1e3,
+            run.failed()));
+  }
+
+  private static void remove(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+}
