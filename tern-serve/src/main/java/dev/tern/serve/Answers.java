@@ -179,7 +179,7 @@ final class Answers {
   }
 
   /** Scores the rows of a body. */
-  Scored score(Route route, Hosted model, byte[] body, OptionalInt jsonLength) {
+  Scored score(Route route, Hosted model, byte[] body, int length, OptionalInt jsonLength) {
     Protocol protocol =
         switch (route.kind()) {
           case INFER -> protocols.infer();
@@ -188,8 +188,8 @@ final class Answers {
           default -> throw new IllegalArgumentException("answers: got " + route.kind());
         };
     try (LiveModel.Lease lease = model.lease(route)) {
-      ServedVersion version = lease.version();
-      return new Scored(protocol.answer(body, jsonLength, version), version.step());
+      ServedVersion version = lease.version().counted(model.metrics());
+      return new Scored(protocol.answer(version, body, length, jsonLength), version.step());
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.tern.serve;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeoutException;
@@ -273,16 +274,10 @@ final class HttpExchange implements Admission.Request {
   private void complete() {
     Route asked = route;
     if (asked != null && asked.kind() == Route.Kind.LOAD) {
-      answer(front.answers().load(asked, bytes()));
+      answer(front.answers().load(asked, Arrays.copyOf(body, length)));
     } else {
       front.admit(this);
     }
-  }
-
-  private byte[] bytes() {
-    String encoding = request.getHeaders().get(HttpHeader.CONTENT_ENCODING);
-    byte[] exact = length == body.length ? body : java.util.Arrays.copyOf(body, length);
-    return encoding == null ? exact : Inflate.of(exact, encoding, front.limits().body());
   }
 
   @Override
@@ -293,8 +288,16 @@ final class HttpExchange implements Admission.Request {
       throw new IllegalStateException("exchange: got no route");
     }
     try {
-      byte[] bytes = bytes();
-      Answers.Scored scored = front.answers().score(asked, served, bytes, jsonLength(bytes.length));
+      byte[] bytes = body;
+      int count = length;
+      Optional<String> encoding =
+          Optional.ofNullable(request.getHeaders().get(HttpHeader.CONTENT_ENCODING));
+      if (Inflate.isNeeded(encoding)) {
+        bytes = Inflate.of(body, length, encoding.get(), front.limits().body());
+        count = bytes.length;
+      }
+      Answers.Scored scored =
+          front.answers().score(asked, served, bytes, count, jsonLength(count));
       version = Long.toString(scored.step());
       answer(scored.reply());
     } catch (RefusedException e) {

@@ -4,6 +4,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.InflaterInputStream;
 
@@ -19,21 +20,25 @@ final class Inflate {
     };
   }
 
+  /** Whether there is something to inflate. */
+  static boolean isNeeded(Optional<String> encoding) {
+    String name = encoding.orElse("").strip();
+    return !name.isEmpty() && !name.equalsIgnoreCase("identity");
+  }
+
   /**
-   * The body as it was before it was compressed.
+   * The body {@code body[0, length)} as it was before it was compressed.
    *
    * @param most bytes; it is counted while inflating, so that few bytes cannot become many
    * @throws RefusedException 413 above {@code most}, 400 for damaged bodies
    */
-  static byte[] of(byte[] body, String encoding, long most) {
+  static byte[] of(byte[] body, int length, String encoding, long most) {
     String name = encoding.strip().toLowerCase(Locale.ROOT);
-    if (name.isEmpty() || name.equals("identity")) {
-      return body;
-    }
+    ByteArrayInputStream bytes = new ByteArrayInputStream(body, 0, length);
     try (InputStream in =
         name.endsWith("gzip")
-            ? new GZIPInputStream(new ByteArrayInputStream(body), 4_096)
-            : new InflaterInputStream(new ByteArrayInputStream(body))) {
+            ? new GZIPInputStream(bytes, 4_096)
+            : new InflaterInputStream(bytes)) {
       byte[] inflated = in.readNBytes((int) Math.min(Integer.MAX_VALUE - 16, most + 1));
       if (inflated.length > most) {
         throw tooLarge(most);

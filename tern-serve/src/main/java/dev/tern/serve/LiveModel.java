@@ -13,11 +13,14 @@ interface LiveModel extends AutoCloseable {
   /** When this step was taken into use, in milliseconds since 1970. */
   long loadedMillis();
 
-  /** Bytes of memory that the embedding tables hold. */
-  long tableBytes();
+  /** Bytes of memory outside the heap: tables, weights, working memory. */
+  long memoryBytes();
 
   /** Drives the model until its first request is as fast as later ones. No request is under way. */
   void warmUp();
+
+  /** From here on serves the checkpoints that training writes, if it was opened so. */
+  void follow();
 
   /**
    * Serves another step.

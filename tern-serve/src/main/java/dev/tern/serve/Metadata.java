@@ -33,12 +33,24 @@ final class Metadata {
     return Reply.json(200, out.copy());
   }
 
-  /** {@code GET /v2/models/M}. */
+  /** {@code GET /v2/models/M} of a model with one version. */
   static Reply model(ServedVersion version) {
+    return model(version, List.of(Long.toString(version.step())));
+  }
+
+  /**
+   * {@code GET /v2/models/M}.
+   *
+   * @param versions all that are served by its name
+   */
+  static Reply model(ServedVersion version, List<String> versions) {
     JsonOutput out = new JsonOutput();
     out.raw("{\"name\":").text(version.model());
-    out.raw(",\"versions\":[\"").integer(version.step());
-    out.raw("\"],\"platform\":\"tern_checkpoint\",\"inputs\":[");
+    out.raw(",\"versions\":[");
+    for (int at = 0; at < versions.size(); at++) {
+      out.raw(at == 0 ? "" : ",").text(versions.get(at));
+    }
+    out.raw("],\"platform\":\"tern_checkpoint\",\"inputs\":[");
     RowFiller filler = version.encoder().filler();
     Schema schema = version.encoder().rawSchema();
     int count = 0;

@@ -22,12 +22,17 @@ final class ModelMetrics {
     return label;
   }
 
-  /** Counts one answer: its rows, their predictions and the time that scoring took. */
-  void scored(int count, float[] scores, long nanos) {
+  /**
+   * Counts one answer: its rows, what the first task predicts of them, and the time of scoring.
+   *
+   * @param scores those of all tasks, row by row
+   */
+  void scored(int count, int tasks, float[] scores, long nanos) {
     rows.add(count);
     double sum = 0;
     int finite = 0;
-    for (float score : scores) {
+    for (int row = 0; row < count; row++) {
+      float score = scores[row * tasks];
       if (Float.isFinite(score)) { // A NaN would hide the sum of all others for good.
         sum += score;
         finite++;

@@ -28,12 +28,11 @@ public final class ModelServer implements AutoCloseable {
   private final List<LiveModel> opened = new ArrayList<>();
   private int port;
 
-  private ModelServer(ServeOptions options, Answers.Protocols protocols, Consumer<String> notes) {
+  private ModelServer(ServeOptions options, Parts parts, Consumer<String> notes) {
     this.options = options;
-    answers = new Answers(protocols);
-    ServeMetrics metrics = new ServeMetrics();
+    answers = new Answers(parts.protocols());
     Optional<AccessLog> log = options.accessLog().map(file -> AccessLog.open(file, notes));
-    front = new HttpFront(options, answers, metrics, log, notes);
+    front = new HttpFront(options, answers, parts.metrics(), log, notes);
   }
 
   /**
@@ -45,20 +44,33 @@ public final class ModelServer implements AutoCloseable {
    */
   public static ModelServer start(
       ServeOptions options, List<ModelSource> sources, Consumer<String> notes) {
-    return start(options, sources, FixedModel::open, ServedProtocols.all(), notes);
+    ServeMetrics metrics = new ServeMetrics();
+    Answers.Protocols protocols = ServedProtocols.all();
+    return start(
+        options,
+        sources,
+        new Parts(
+            source -> FollowedModel.open(source, metrics, notes),
+            protocols,
+            model -> RequestWarmUp.run(model, protocols),
+            metrics),
+        notes);
   }
 
-  static ModelServer start(
-      ServeOptions options,
-      List<ModelSource> sources,
+  /** What a server is made of. */
+  record Parts(
       Function<ModelSource, LiveModel> opening,
       Answers.Protocols protocols,
-      Consumer<String> notes) {
+      Consumer<Hosted> warming,
+      ServeMetrics metrics) {}
+
+  static ModelServer start(
+      ServeOptions options, List<ModelSource> sources, Parts parts, Consumer<String> notes) {
     requireDistinct(sources);
-    ModelServer server = new ModelServer(options, protocols, notes);
+    ModelServer server = new ModelServer(options, parts, notes);
     try {
       server.port = server.front.start();
-      server.open(sources, opening);
+      server.open(sources, parts);
       return server;
     } catch (RuntimeException | Error e) {
       server.free();
@@ -78,10 +90,10 @@ public final class ModelServer implements AutoCloseable {
     }
   }
 
-  private void open(List<ModelSource> sources, Function<ModelSource, LiveModel> opening) {
+  private void open(List<ModelSource> sources, Parts parts) {
     Map<String, Map<String, LiveModel>> byName = new LinkedHashMap<>();
     for (ModelSource source : sources) {
-      LiveModel model = opening.apply(source);
+      LiveModel model = parts.opening().apply(source);
       opened.add(model);
       byName
           .computeIfAbsent(source.name(), key -> new LinkedHashMap<>())
@@ -91,6 +103,8 @@ public final class ModelServer implements AutoCloseable {
     byName.forEach((name, byLabel) -> all.add(new Hosted(name, byLabel)));
     answers.serve(all);
     opened.forEach(LiveModel::warmUp);
+    all.forEach(parts.warming());
+    opened.forEach(LiveModel::follow);
     answers.state(Answers.State.READY);
   }
 

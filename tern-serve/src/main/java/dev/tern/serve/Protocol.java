@@ -7,9 +7,10 @@ interface Protocol {
   /**
    * Scores the rows of a body.
    *
+   * @param body the bytes {@code body[0, length)}
    * @param jsonLength the bytes of JSON that a body begins with, before binary tensors; empty where
    *     it has none of these
    * @throws RefusedException where the body is not one of this protocol, or does not fit the model
    */
-  Reply answer(byte[] body, OptionalInt jsonLength, ServedVersion version);
+  Reply answer(ServedVersion version, byte[] body, int length, OptionalInt jsonLength);
 }

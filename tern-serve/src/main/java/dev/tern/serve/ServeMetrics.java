@@ -56,9 +56,9 @@ final class ServeMetrics {
     models.forEach(each -> each.writeRows(page, "tern_rows_total"));
     page.family("tern_score_duration_seconds", "histogram", "Time of scoring a request's rows.");
     models.forEach(each -> each.writeScoring(page, "tern_score_duration_seconds"));
-    page.family("tern_prediction_sum", "counter", "Sum of the predictions that are numbers.");
+    page.family("tern_prediction_sum", "counter", "Sum of predictions of the first task that are numbers.");
     models.forEach(each -> each.writePredictions(page, "tern_prediction_sum", true));
-    page.family("tern_prediction_count", "counter", "Predictions that are numbers.");
+    page.family("tern_prediction_count", "counter", "Predictions of the first task that are numbers.");
     models.forEach(each -> each.writePredictions(page, "tern_prediction_count", false));
   }
 
@@ -74,8 +74,8 @@ final class ServeMetrics {
     long now = System.currentTimeMillis();
     models.forEach(model ->
         model.write(page, "tern_model_age_seconds", live -> seconds(now - live.loadedMillis())));
-    page.family("tern_table_bytes", "gauge", "Memory of embedding tables.");
-    models.forEach(model -> model.write(page, "tern_table_bytes", live -> live.tableBytes()));
+    page.family("tern_model_memory_bytes", "gauge", "Memory outside the heap: tables, weights.");
+    models.forEach(model -> model.write(page, "tern_model_memory_bytes", LiveModel::memoryBytes));
     page.family("tern_reload_failures_total", "counter", "Checkpoints that could not be served.");
     page.line("tern_reload_failures_total", "", reloadFailures.sum());
   }

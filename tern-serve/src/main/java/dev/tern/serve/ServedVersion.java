@@ -3,6 +3,7 @@ package dev.tern.serve;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.model.Task;
+import dev.tern.predict.ModelVersion;
 import dev.tern.predict.Predictor;
 import java.util.List;
 
@@ -11,26 +12,98 @@ import java.util.List;
  *
  * @param model the name it is served by
  * @param step the step of training that it was saved at
- * @param predictor scores rows
+ * @param scorer scores rows
  */
-record ServedVersion(String model, long step, Predictor predictor) {
+record ServedVersion(String model, long step, Scorer scorer) {
+  /** What scores rows. Thread-safe. */
+  interface Scorer {
+    FeatureEncoder encoder();
+
+    List<Task> tasks();
+
+    void score(Batch rows, float[] target);
+
+    void logits(Batch rows, float[] target);
+  }
+
+  /** A version of a model that nothing replaces. */
+  ServedVersion(String model, long step, Predictor predictor) {
+    this(
+        model,
+        step,
+        new Scorer() {
+          @Override
+          public FeatureEncoder encoder() {
+            return predictor.encoder();
+          }
+
+          @Override
+          public List<Task> tasks() {
+            return predictor.tasks();
+          }
+
+          @Override
+          public void score(Batch rows, float[] target) {
+            predictor.score(rows, target);
+          }
+
+          @Override
+          public void logits(Batch rows, float[] target) {
+            predictor.logits(rows, target);
+          }
+        });
+  }
+
+  /** A pinned version. */
+  static ServedVersion of(String model, ModelVersion version) {
+    return new ServedVersion(
+        model,
+        version.step(),
+        new Scorer() {
+          @Override
+          public FeatureEncoder encoder() {
+            return version.encoder();
+          }
+
+          @Override
+          public List<Task> tasks() {
+            return version.tasks();
+          }
+
+          @Override
+          public void score(Batch rows, float[] target) {
+            version.score(rows, target);
+          }
+
+          @Override
+          public void logits(Batch rows, float[] target) {
+            version.logits(rows, target);
+          }
+        });
+  }
+
+  /** The same; what it scores is counted. */
+  ServedVersion counted(ModelMetrics metrics) {
+    return new ServedVersion(model, step, new CountedScorer(scorer, metrics));
+  }
+
   /** What turns rows into features. */
   FeatureEncoder encoder() {
-    return predictor.encoder();
+    return scorer.encoder();
   }
 
   /** What each score of a row predicts. */
   List<Task> tasks() {
-    return predictor.tasks();
+    return scorer.tasks();
   }
 
   /** Writes what the tasks predict, row by row, as {@code tern predict} has it. */
   void score(Batch rows, float[] target) {
-    predictor.score(rows, target);
+    scorer.score(rows, target);
   }
 
   /** Writes the logits, row by row. */
   void logits(Batch rows, float[] target) {
-    predictor.logits(rows, target);
+    scorer.logits(rows, target);
   }
 }

@@ -9,6 +9,7 @@ final class FakeModel implements LiveModel {
   final AtomicInteger leases = new AtomicInteger();
   volatile long step;
   volatile boolean isWarm;
+  volatile boolean isFollowing;
   volatile boolean isClosed;
 
   FakeModel(String name, long step) {
@@ -19,7 +20,7 @@ final class FakeModel implements LiveModel {
   @Override
   public Lease lease() {
     leases.incrementAndGet();
-    ServedVersion now = new ServedVersion(name, step, null);
+    ServedVersion now = new ServedVersion(name, step, (ServedVersion.Scorer) null);
     return new Lease() {
       @Override
       public ServedVersion version() {
@@ -44,13 +45,18 @@ final class FakeModel implements LiveModel {
   }
 
   @Override
-  public long tableBytes() {
+  public long memoryBytes() {
     return 4_096;
   }
 
   @Override
   public void warmUp() {
     isWarm = true;
+  }
+
+  @Override
+  public void follow() {
+    isFollowing = true;
   }
 
   @Override

@@ -33,7 +33,7 @@ final class ServeMetricsTest {
       assertThat(server.metric("tern_request_duration_seconds_count{model=\"m\",protocol=\"v2\"}"))
           .isEqualTo(2);
       assertThat(server.metric("tern_model_step{model=\"m\",label=\"canary\"}")).isEqualTo(40);
-      assertThat(server.metric("tern_table_bytes{model=\"m\",label=\"stable\"}")).isEqualTo(4_096);
+      assertThat(server.metric("tern_model_memory_bytes{model=\"m\",label=\"stable\"}")).isEqualTo(4_096);
       assertThat(server.metric("tern_model_loaded_timestamp_seconds{model=\"m\",label=\"stable\"}"))
           .isEqualTo(1);
     }
@@ -102,8 +102,8 @@ final class ServeMetricsTest {
   @Test
   void predictionsAreAddedUpWithoutThoseThatAreNoNumbers() {
     ModelMetrics metrics = new ModelMetrics("m");
-    metrics.scored(2, new float[] {0.25f, Float.NaN}, 1_000);
-    metrics.scored(1, new float[] {0.5f}, 1_000);
+    metrics.scored(2, 2, new float[] {0.25f, 9, Float.NaN, 9}, 1_000);
+    metrics.scored(1, 1, new float[] {0.5f, 7}, 1_000);
     Exposition page = new Exposition();
     metrics.writeRows(page, "rows");
     metrics.writePredictions(page, "sum", true);

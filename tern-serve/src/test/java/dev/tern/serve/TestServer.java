@@ -9,6 +9,7 @@ import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -27,6 +28,8 @@ final class TestServer implements AutoCloseable {
 
   final ConcurrentLinkedQueue<String> notes = new ConcurrentLinkedQueue<>();
   final Map<String, FakeModel> models = new ConcurrentHashMap<>();
+
+  final ConcurrentLinkedQueue<String> warmed = new ConcurrentLinkedQueue<>();
 
   /** Requests whose body begins with {@code wait} take one of these. */
   final Semaphore turns = new Semaphore(0);
@@ -51,6 +54,7 @@ final class TestServer implements AutoCloseable {
         ModelServer.start(
             options,
             all,
+            new ModelServer.Parts(
             source -> {
               FakeModel model =
                   new FakeModel(source.name(), Long.parseLong(source.path().toString()));
@@ -64,6 +68,8 @@ final class TestServer implements AutoCloseable {
                 (version, versions) ->
                     JsonText.reply(
                         200, "{\"model\":\"" + version.model() + "\",\"of\":" + versions + "}")),
+            model -> warmed.add(model.name()),
+            new ServeMetrics()),
             notes::add);
   }
 
@@ -72,7 +78,8 @@ final class TestServer implements AutoCloseable {
   }
 
   private Protocol speaking(String name) {
-    return (body, jsonLength, version) -> answer(name, body, jsonLength, version);
+    return (version, body, length, jsonLength) ->
+        answer(name, Arrays.copyOf(body, length), jsonLength, version);
   }
 
   private Reply answer(String name, byte[] body, OptionalInt jsonLength, ServedVersion version) {
