@@ -33,8 +33,7 @@ final class FollowedModel implements LiveModel {
         source.follow() == ModelSource.Follow.LATEST
             ? CheckpointWatch.Follow.LATEST
             : CheckpointWatch.Follow.BEST;
-    ServedOptions options =
-        ServedOptions.DEFAULT.withScoring(source.scoring()).withFollow(follow);
+    ServedOptions options = ServedOptions.DEFAULT.withScoring(source.scoring()).withFollow(follow);
     model = ServedModel.open(source.path(), options, this::heard);
     try (ModelVersion first = model.pin()) {
       step = first.step();

@@ -296,8 +296,7 @@ final class HttpExchange implements Admission.Request {
         bytes = Inflate.of(body, length, encoding.get(), front.limits().body());
         count = bytes.length;
       }
-      Answers.Scored scored =
-          front.answers().score(asked, served, bytes, count, jsonLength(count));
+      Answers.Scored scored = front.answers().score(asked, served, bytes, count, jsonLength(count));
       version = Long.toString(scored.step());
       answer(scored.reply());
     } catch (RefusedException e) {

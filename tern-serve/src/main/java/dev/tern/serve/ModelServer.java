@@ -52,7 +52,10 @@ public final class ModelServer implements AutoCloseable {
         new Parts(
             source -> FollowedModel.open(source, metrics, notes),
             protocols,
-            model -> RequestWarmUp.run(model, protocols),
+            model -> {
+              model.versions().forEach(LiveModel::warmUp);
+              RequestWarmUp.run(model, protocols);
+            },
             metrics),
         notes);
   }
@@ -102,7 +105,6 @@ public final class ModelServer implements AutoCloseable {
     List<Hosted> all = new ArrayList<>();
     byName.forEach((name, byLabel) -> all.add(new Hosted(name, byLabel)));
     answers.serve(all);
-    opened.forEach(LiveModel::warmUp);
     all.forEach(parts.warming());
     opened.forEach(LiveModel::follow);
     answers.state(Answers.State.READY);

@@ -8,7 +8,6 @@ final class FakeModel implements LiveModel {
   private final String name;
   final AtomicInteger leases = new AtomicInteger();
   volatile long step;
-  volatile boolean isWarm;
   volatile boolean isFollowing;
   volatile boolean isClosed;
 
@@ -51,7 +50,7 @@ final class FakeModel implements LiveModel {
 
   @Override
   public void warmUp() {
-    isWarm = true;
+    throw new IllegalStateException("fake model: nothing to warm");
   }
 
   @Override

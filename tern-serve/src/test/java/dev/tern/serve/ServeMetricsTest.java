@@ -33,7 +33,8 @@ final class ServeMetricsTest {
       assertThat(server.metric("tern_request_duration_seconds_count{model=\"m\",protocol=\"v2\"}"))
           .isEqualTo(2);
       assertThat(server.metric("tern_model_step{model=\"m\",label=\"canary\"}")).isEqualTo(40);
-      assertThat(server.metric("tern_model_memory_bytes{model=\"m\",label=\"stable\"}")).isEqualTo(4_096);
+      assertThat(server.metric("tern_model_memory_bytes{model=\"m\",label=\"stable\"}"))
+          .isEqualTo(4_096);
       assertThat(server.metric("tern_model_loaded_timestamp_seconds{model=\"m\",label=\"stable\"}"))
           .isEqualTo(1);
     }

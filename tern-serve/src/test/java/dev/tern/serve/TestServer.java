@@ -55,21 +55,22 @@ final class TestServer implements AutoCloseable {
             options,
             all,
             new ModelServer.Parts(
-            source -> {
-              FakeModel model =
-                  new FakeModel(source.name(), Long.parseLong(source.path().toString()));
-              models.put(source.name() + "@" + source.label(), model);
-              return model;
-            },
-            new Answers.Protocols(
-                speaking("infer"),
-                speaking("predict"),
-                speaking("invocations"),
-                (version, versions) ->
-                    JsonText.reply(
-                        200, "{\"model\":\"" + version.model() + "\",\"of\":" + versions + "}")),
-            model -> warmed.add(model.name()),
-            new ServeMetrics()),
+                source -> {
+                  FakeModel model =
+                      new FakeModel(source.name(), Long.parseLong(source.path().toString()));
+                  models.put(source.name() + "@" + source.label(), model);
+                  return model;
+                },
+                new Answers.Protocols(
+                    speaking("infer"),
+                    speaking("predict"),
+                    speaking("invocations"),
+                    (version, versions) ->
+                        JsonText.reply(
+                            200,
+                            "{\"model\":\"" + version.model() + "\",\"of\":" + versions + "}")),
+                model -> warmed.add(model.name()),
+                new ServeMetrics()),
             notes::add);
   }
 
@@ -127,9 +128,14 @@ final class TestServer implements AutoCloseable {
     return socket;
   }
 
-  /** All that it answers to {@code lines}, sent as they are, until it closes the connection. */
+  /** All that it answers to {@code text}, sent as it is, until it closes the connection. */
   String raw(String text) throws IOException {
-    try (Socket socket = connect()) {
+    return raw(port(), text);
+  }
+
+  private static String raw(int port, String text) throws IOException {
+    try (Socket socket = new Socket("127.0.0.1", port)) {
+      socket.setSoTimeout(60_000);
       socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
       socket.getOutputStream().flush();
       return rest(socket);
@@ -153,6 +159,12 @@ final class TestServer implements AutoCloseable {
 
   /** The answer to a request with a head of {@code fields}. */
   String ask(String method, String path, String body, String... fields) throws IOException {
+    return ask(port(), method, path, body, fields);
+  }
+
+  /** The same of a server at {@code port}. */
+  static String ask(int port, String method, String path, String body, String... fields)
+      throws IOException {
     StringBuilder head = new StringBuilder(method + " " + path + " HTTP/1.1\r\nHost: h\r\n");
     for (String field : fields) {
       head.append(field).append("\r\n");
@@ -160,7 +172,7 @@ final class TestServer implements AutoCloseable {
     if (!body.isEmpty()) {
       head.append("Content-Length: ").append(body.length()).append("\r\n");
     }
-    return raw(head + "Connection: close\r\n\r\n" + body);
+    return raw(port, head + "Connection: close\r\n\r\n" + body);
   }
 
   static int status(String answer) {
