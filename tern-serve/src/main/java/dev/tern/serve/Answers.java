@@ -178,8 +178,18 @@ final class Answers {
     return JsonText.reply(200, json.append(']').toString());
   }
 
-  /** Scores the rows of a body. */
-  Scored score(Route route, Hosted model, byte[] body, int length, OptionalInt jsonLength) {
+  /**
+   * Scores the rows of a body.
+   *
+   * @param body the bytes {@code body[0, length)}
+   */
+  Scored score(
+      Route route,
+      Hosted model,
+      ModelMetrics metrics,
+      byte[] body,
+      int length,
+      OptionalInt jsonLength) {
     Protocol protocol =
         switch (route.kind()) {
           case INFER -> protocols.infer();
@@ -188,7 +198,7 @@ final class Answers {
           default -> throw new IllegalArgumentException("answers: got " + route.kind());
         };
     try (LiveModel.Lease lease = model.lease(route)) {
-      ServedVersion version = lease.version().counted(model.metrics());
+      ServedVersion version = lease.version().counted(metrics);
       return new Scored(protocol.answer(version, body, length, jsonLength), version.step());
     }
   }

@@ -46,6 +46,7 @@ final class HttpExchange implements Admission.Request {
   private int length;
   private boolean isRead;
   private boolean isWatched;
+  private boolean isWarmUp;
   private String version = "";
 
   HttpExchange(HttpFront front, Request request, Response response, Callback callback) {
@@ -91,19 +92,22 @@ final class HttpExchange implements Admission.Request {
     }
     Route asked = allowed(method, path);
     route = asked;
-    front.requireToken(asked, fields);
+    isWarmUp = front.isWarmUp(request);
+    if (!isWarmUp) {
+      front.requireToken(asked, fields);
+    }
     if (asked.kind() == Route.Kind.METRICS) {
       return Optional.of(front.page());
     }
     if (!asked.model().isEmpty() || asked.kind() == Route.Kind.INVOCATIONS) {
       Hosted found = front.answers().model(asked);
       model = found;
-      metrics = found.metrics();
+      metrics = isWarmUp ? front.metrics().warmUp : found.metrics();
     }
     if (!asked.kind().scores() && asked.kind() != Route.Kind.LOAD) {
       return Optional.of(front.answers().get(asked));
     }
-    if (asked.kind().scores()) {
+    if (asked.kind().scores() && !isWarmUp) {
       front.requireReady();
     }
     requireBody(fields);
@@ -296,7 +300,8 @@ final class HttpExchange implements Admission.Request {
         bytes = Inflate.of(body, length, encoding.get(), front.limits().body());
         count = bytes.length;
       }
-      Answers.Scored scored = front.answers().score(asked, served, bytes, count, jsonLength(count));
+      Answers.Scored scored =
+          front.answers().score(asked, served, metrics, bytes, count, jsonLength(count));
       version = Long.toString(scored.step());
       answer(scored.reply());
     } catch (RefusedException e) {
@@ -364,7 +369,7 @@ final class HttpExchange implements Admission.Request {
 
   private void log(Reply reply, long nanos) {
     event.commit(name(), version, reply.status(), length);
-    if (front.accessLog().isEmpty()) {
+    if (front.accessLog().isEmpty() || isWarmUp) {
       return;
     }
     String trace = request.getHeaders().get("traceparent");

@@ -3,6 +3,7 @@ package dev.tern.serve;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -46,6 +47,7 @@ final class HttpFront implements AutoCloseable {
   private final ServeMetrics metrics;
   private final Optional<AccessLog> accessLog;
   private final Consumer<String> notes;
+  private final HttpConfiguration http = new HttpConfiguration();
   private final Server server;
   private final ServerConnector connector;
   private final Admission admission;
@@ -53,6 +55,7 @@ final class HttpFront implements AutoCloseable {
   private final HttpSweep sweep;
   private final Optional<HttpTls> tls;
   private final Optional<Watched<Tokens>> tokens;
+  private volatile Optional<HttpWarmUp> warming = Optional.empty();
   private final Set<HttpExchange> reading = ConcurrentHashMap.newKeySet();
   private final ScheduledExecutorService timer;
   private final AtomicLong noted = new AtomicLong(System.nanoTime() - NOTE_NANOS);
@@ -90,7 +93,6 @@ final class HttpFront implements AutoCloseable {
   }
 
   private ServerConnector connector() {
-    HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);
     http.setSendXPoweredBy(false);
     http.setRequestHeaderSize(ServeLimits.HEAD_BYTES);
@@ -142,6 +144,37 @@ final class HttpFront implements AutoCloseable {
     long tick = Math.max(1, options.limits().queueTime().toMillis() / 4);
     timer.scheduleWithFixedDelay(admission::expire, tick, tick, TimeUnit.MILLISECONDS);
     return connector.getLocalPort();
+  }
+
+  /**
+   * Sends made-up requests through all of the server, for {@code time} at most. Called before it is
+   * ready; nothing of them is counted.
+   */
+  void warm(List<HttpWarmUp.Asked> requests, Duration time) {
+    try (HttpWarmUp own = new HttpWarmUp(server, http)) {
+      warming = Optional.of(own);
+      own.run(requests, System.nanoTime() + time.toNanos());
+    } catch (Exception e) {
+      notes.accept("warm-up: got " + e + "; the first requests are slower");
+    } finally {
+      warming = Optional.empty();
+    }
+  }
+
+  /**
+   * Whether a request is one of the server to itself.
+   *
+   * @throws RefusedException 404 for others that come by that port
+   */
+  boolean isWarmUp(Request request) {
+    Optional<HttpWarmUp> now = warming;
+    if (now.isEmpty() || !now.get().isHere(request)) {
+      return false;
+    }
+    if (!now.get().isOwn(request)) {
+      throw new RefusedException(404, "Not Found");
+    }
+    return true;
   }
 
   /** Closes connections that go too slowly, and reads files again that changed. */

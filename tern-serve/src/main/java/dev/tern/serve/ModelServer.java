@@ -1,10 +1,12 @@
 package dev.tern.serve;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -22,6 +24,8 @@ import java.util.function.Function;
  * }</pre>
  */
 public final class ModelServer implements AutoCloseable {
+  private static final Duration REQUESTS_WARM = Duration.ofSeconds(10);
+
   private final ServeOptions options;
   private final Answers answers;
   private final HttpFront front;
@@ -45,16 +49,15 @@ public final class ModelServer implements AutoCloseable {
   public static ModelServer start(
       ServeOptions options, List<ModelSource> sources, Consumer<String> notes) {
     ServeMetrics metrics = new ServeMetrics();
-    Answers.Protocols protocols = ServedProtocols.all();
     return start(
         options,
         sources,
         new Parts(
             source -> FollowedModel.open(source, metrics, notes),
-            protocols,
-            model -> {
+            ServedProtocols.all(),
+            (model, front) -> {
               model.versions().forEach(LiveModel::warmUp);
-              RequestWarmUp.run(model, protocols);
+              front.warm(RequestWarmUp.requests(model), REQUESTS_WARM);
             },
             metrics),
         notes);
@@ -64,7 +67,7 @@ public final class ModelServer implements AutoCloseable {
   record Parts(
       Function<ModelSource, LiveModel> opening,
       Answers.Protocols protocols,
-      Consumer<Hosted> warming,
+      BiConsumer<Hosted, HttpFront> warming,
       ServeMetrics metrics) {}
 
   static ModelServer start(
@@ -105,7 +108,7 @@ public final class ModelServer implements AutoCloseable {
     List<Hosted> all = new ArrayList<>();
     byName.forEach((name, byLabel) -> all.add(new Hosted(name, byLabel)));
     answers.serve(all);
-    all.forEach(parts.warming());
+    all.forEach(model -> parts.warming().accept(model, front));
     opened.forEach(LiveModel::follow);
     answers.state(Answers.State.READY);
   }

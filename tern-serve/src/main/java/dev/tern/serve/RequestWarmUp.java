@@ -6,33 +6,22 @@ import dev.tern.data.encode.RowFiller;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 
-/**
- * Drives the protocols with made-up rows before a server says that it is ready, so that the JIT has
- * compiled what requests run besides the model.
- */
+/** Requests with made-up rows, which a server sends itself before it is ready. */
 final class RequestWarmUp {
-  private static final long MOST_NANOS = 2_000_000_000L;
-  private static final int MOST_ROUNDS = 10_000;
   private static final int MANY = 16;
 
   private RequestWarmUp() {}
 
-  /** Answers made-up requests, for 2 seconds at most; nothing of it is counted. */
-  static void run(Hosted model, Answers.Protocols protocols) {
+  /** Made-up requests for a model: of one row and of some, by both protocols. */
+  static List<HttpWarmUp.Asked> requests(Hosted model) {
     try (LiveModel.Lease lease = model.versions().getFirst().lease()) {
       ServedVersion version = lease.version();
-      List<byte[]> rows = List.of(instances(version, 1), instances(version, MANY));
-      byte[] tensors = tensors(version);
-      long end = System.nanoTime() + MOST_NANOS;
-      for (int round = 0; round < MOST_ROUNDS && System.nanoTime() < end; round++) {
-        byte[] body = rows.get(round & 1);
-        protocols.predict().answer(version, body, body.length, OptionalInt.empty());
-        protocols.infer().answer(version, tensors, tensors.length, OptionalInt.empty());
-      }
-    } catch (RefusedException e) {
-      return; // The made-up values are none that this model takes; its first requests are slower.
+      String predict = "/v1/models/" + model.name() + ":predict";
+      return List.of(
+          new HttpWarmUp.Asked(predict, instances(version, 1)),
+          new HttpWarmUp.Asked("/v2/models/" + model.name() + "/infer", tensors(version)),
+          new HttpWarmUp.Asked(predict, instances(version, MANY)));
     }
   }
 

@@ -21,6 +21,9 @@ final class ServeMetrics {
   /** Requests that name no model that is served. */
   final ModelMetrics none = new ModelMetrics("");
 
+  /** Requests of the server to itself, which no page shows. */
+  final ModelMetrics warmUp = new ModelMetrics("");
+
   final RequestCounts.Named rejected =
       new RequestCounts.Named(
           QUEUE_FULL, QUEUE_TIME, BODIES, SLOW_BODY, SLOW_HEADER, ABORTED, TOKEN, NOT_READY);

@@ -85,7 +85,7 @@ final class FollowedModelTest {
         new ModelServer.Parts(
             each -> FollowedModel.open(each, metrics, notes::add),
             ServedProtocols.all(),
-            model -> {},
+            (model, front) -> {},
             metrics),
         notes::add);
   }

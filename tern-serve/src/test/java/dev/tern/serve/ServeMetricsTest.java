@@ -18,6 +18,9 @@ final class ServeMetricsTest {
   @Test
   void requestsAreCountedByModelProtocolAndStatus() throws IOException {
     try (TestServer server = new TestServer(TestServer.OPTIONS, "m=30", "m@canary=40")) {
+      assertThat(server.warmed).containsExactly("m");
+      assertThat(server.metric("tern_requests_total{model=\"m\",protocol=\"v2\",code=\"200\"}"))
+          .isZero();
       server.ask("POST", "/v2/models/m/infer", "abc");
       server.ask("POST", "/v2/models/m/infer", "refuse");
       server.ask("POST", "/v1/models/m:predict", "abc");

@@ -29,7 +29,12 @@ final class TestServer implements AutoCloseable {
   final ConcurrentLinkedQueue<String> notes = new ConcurrentLinkedQueue<>();
   final Map<String, FakeModel> models = new ConcurrentHashMap<>();
 
+  private static final byte[] NOTHING = {};
+
   final ConcurrentLinkedQueue<String> warmed = new ConcurrentLinkedQueue<>();
+
+  /** The protocols of what was answered. */
+  final ConcurrentLinkedQueue<String> answered = new ConcurrentLinkedQueue<>();
 
   /** Requests whose body begins with {@code wait} take one of these. */
   final Semaphore turns = new Semaphore(0);
@@ -69,7 +74,13 @@ final class TestServer implements AutoCloseable {
                         JsonText.reply(
                             200,
                             "{\"model\":\"" + version.model() + "\",\"of\":" + versions + "}")),
-                model -> warmed.add(model.name()),
+                (model, front) -> {
+                  warmed.add(model.name());
+                  front.warm(
+                      List.of(
+                          new HttpWarmUp.Asked("/v2/models/" + model.name() + "/infer", NOTHING)),
+                      Duration.ofMillis(20));
+                },
                 new ServeMetrics()),
             notes::add);
   }
@@ -85,6 +96,7 @@ final class TestServer implements AutoCloseable {
 
   private Reply answer(String name, byte[] body, OptionalInt jsonLength, ServedVersion version) {
     String text = new String(body, StandardCharsets.ISO_8859_1);
+    answered.add(name);
     if (text.startsWith("wait")) {
       begun.release();
       turns.acquireUninterruptibly();

@@ -40,6 +40,7 @@ import java.util.stream.Stream;
  */
 public final class ServeBench {
   private static final int BODIES = 64;
+  private static final int FIRST = 1_000;
   private static final Pattern NUMBER = Pattern.compile("-?[0-9][0-9.eE+-]*");
 
   private final Arguments arguments;
@@ -117,6 +118,7 @@ public final class ServeBench {
       if (!arguments.json()) {
         System.out.println("ready after " + line.split(" ")[1] + " ms");
       }
+      first(data.batches(BODIES, 1), port);
       for (int rows : arguments.positives("--rows")) {
         byte[][] requests = requests(checkpoint, data.batches(BODIES, rows), port);
         for (int connections : arguments.positives("--connections")) {
@@ -129,16 +131,42 @@ public final class ServeBench {
     }
   }
 
+  /** Times the first requests of one row after the server said that it is ready. */
+  private void first(List<Batch> batches, int port) throws IOException {
+    Latencies times = new Latencies();
+    try (Caller caller = new Caller(port)) {
+      for (int at = 0; at < FIRST; at++) {
+        byte[] request = post(batches.get(at % batches.size()));
+        long start = System.nanoTime();
+        if (caller.call(request) != 200) {
+          throw new IOException("got " + caller.body() + ", expected scores");
+        }
+        times.add(System.nanoTime() - start);
+      }
+    }
+    String form =
+        arguments.json()
+            ? "{\"bench\":\"serve first\",\"requests\":%d,\"p50_us\":%.1f,\"p99_us\":%.1f}"
+            : "first %d requests: p50 %.0f us, p99 %.0f us";
+    System.out.println(
+        String.format(
+            Locale.ROOT, form, FIRST, times.quantile(0.5) / 1e3, times.quantile(0.99) / 1e3));
+  }
+
+  private byte[] post(Batch batch) {
+    return Caller.post(
+        isInfer ? "/v2/models/m/infer" : "/v1/models/m:predict",
+        isInfer ? RowBodies.tensors(batch) : RowBodies.instances(batch));
+  }
+
   /** The requests of batches, once their answers are those of the predictor. */
   private byte[][] requests(Path checkpoint, List<Batch> batches, int port) throws IOException {
     byte[][] requests = new byte[batches.size()][];
-    String path = isInfer ? "/v2/models/m/infer" : "/v1/models/m:predict";
     try (Predictor predictor = Predictor.open(checkpoint);
         Caller caller = new Caller(port)) {
       for (int at = 0; at < requests.length; at++) {
         Batch batch = batches.get(at);
-        String body = isInfer ? RowBodies.tensors(batch) : RowBodies.instances(batch);
-        requests[at] = Caller.post(path, body);
+        requests[at] = post(batch);
         int status = caller.call(requests[at]);
         if (status != 200) {
           throw new IOException("got status " + status + ", expected 200: " + caller.body());

@@ -78,10 +78,10 @@ public final class ServeCommand implements Callable<Integer> {
     List<ModelSource> sources =
         models.stream().map(each -> ServedName.of(each).source(follow, scoring)).toList();
     server.warning().ifPresent(this::note);
-    StopSignals signals = new StopSignals();
-    signals.listen();
     long start = System.nanoTime();
     try (ModelServer running = ModelServer.start(options, sources, this::note)) {
+      StopSignals signals = new StopSignals();
+      signals.listen();
       double seconds = (System.nanoTime() - start) / 1e9;
       for (int at = 0; at < sources.size(); at++) {
         say(running, sources, at, seconds);

@@ -4,7 +4,6 @@ import dev.tern.cli.config.ConfigException;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.ModelSource;
 import java.nio.file.Path;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -13,20 +12,20 @@ import java.util.regex.Pattern;
  * @param label {@link ModelSource#STABLE} where none is given
  */
 record ServedName(String name, String label, Path path) {
-  private static final Pattern NAMED = Pattern.compile("([^=/@]+)(?:@([^=/@]+))?=(.+)");
-
   /** A folder whose own name says nothing of the model. */
   private static final Pattern NAMELESS =
       Pattern.compile("checkpoints|best|latest|step-\\d+(\\.delta)?|\\.{0,2}");
 
   static ServedName of(String argument) {
-    Matcher named = NAMED.matcher(argument);
-    if (!named.matches()) {
+    int end = argument.indexOf('=');
+    int folder = argument.indexOf('/');
+    if (end <= 0 || folder >= 0 && folder < end) { // A folder may have one in its name.
       Path path = Path.of(argument);
       return new ServedName(folderName(path), ModelSource.STABLE, path);
     }
-    String label = named.group(2) == null ? ModelSource.STABLE : named.group(2);
-    return new ServedName(named.group(1), label, Path.of(named.group(3)));
+    String[] parts = argument.substring(0, end).split("@", 2);
+    String label = parts.length == 1 ? ModelSource.STABLE : parts[1];
+    return new ServedName(parts[0], label, Path.of(argument.substring(end + 1)));
   }
 
   /** The last folder of the path that names a run. */
