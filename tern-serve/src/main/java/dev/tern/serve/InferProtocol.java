@@ -8,10 +8,10 @@ import tools.jackson.core.JacksonException;
  * The Open Inference Protocol, version 2, in JSON and with binary tensors. Bytes in, bytes out; a
  * request that is not answered throws a {@link RefusedException}. Thread-safe.
  */
-final class InferProtocol {
+public final class InferProtocol {
   private final RequestContexts contexts;
 
-  InferProtocol(RequestContexts contexts) {
+  public InferProtocol(RequestContexts contexts) {
     this.contexts = contexts;
   }
 
@@ -21,7 +21,7 @@ final class InferProtocol {
    * @param body the request, {@code body[0, length)}
    * @param jsonLength of a body of JSON and then binary tensors, the bytes of its JSON
    */
-  Reply infer(ServedVersion version, byte[] body, int length, OptionalInt jsonLength) {
+  public Reply infer(ServedVersion version, byte[] body, int length, OptionalInt jsonLength) {
     int jsonEnd = jsonLength.orElse(length);
     if (jsonEnd < 1 && length > 0 || jsonEnd > length) {
       throw new RefusedException(

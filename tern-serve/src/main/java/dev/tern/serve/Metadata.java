@@ -7,7 +7,7 @@ import dev.tern.model.Task;
 import java.util.List;
 
 /** What the Open Inference Protocol tells of the server and of a model. */
-final class Metadata {
+public final class Metadata {
   static final String INDEX = "index";
   static final String SHARES = "shares";
   static final String COLUMNS = "columns";
@@ -43,7 +43,7 @@ final class Metadata {
    *
    * @param versions all that are served by its name
    */
-  static Reply model(ServedVersion version, List<String> versions) {
+  public static Reply model(ServedVersion version, List<String> versions) {
     JsonOutput out = new JsonOutput();
     out.raw("{\"name\":").text(version.model());
     out.raw(",\"versions\":[");

@@ -9,20 +9,20 @@ import tools.jackson.core.JacksonException;
  * The REST interface of TensorFlow Serving, rows and columns, and that of MLflow. Bytes in, bytes
  * out; a request that is not answered throws a {@link RefusedException}. Thread-safe.
  */
-final class PredictProtocol {
+public final class PredictProtocol {
   private final RequestContexts contexts;
 
-  PredictProtocol(RequestContexts contexts) {
+  public PredictProtocol(RequestContexts contexts) {
     this.contexts = contexts;
   }
 
   /** Answers {@code POST /v1/models/M:predict}, whose body is {@code body[0, length)}. */
-  Reply predict(ServedVersion version, byte[] body, int length) {
+  public Reply predict(ServedVersion version, byte[] body, int length) {
     return answer(version, body, length, false);
   }
 
   /** Answers {@code POST /invocations}, which has always a prediction a row. */
-  Reply invocations(ServedVersion version, byte[] body, int length) {
+  public Reply invocations(ServedVersion version, byte[] body, int length) {
     return answer(version, body, length, true);
   }
 

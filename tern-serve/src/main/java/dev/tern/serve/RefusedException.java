@@ -1,7 +1,7 @@
 package dev.tern.serve;
 
 /** A request that is not answered with scores; the message says what to mend. */
-final class RefusedException extends RuntimeException {
+public final class RefusedException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   private final int status;
@@ -11,12 +11,13 @@ final class RefusedException extends RuntimeException {
    *
    * @param status such as 400 for a malformed request, 404 for an unknown model
    */
-  RefusedException(int status, String message) {
+  public RefusedException(int status, String message) {
     super(message, null, false, false);
     this.status = status;
   }
 
-  int status() {
+  /** The HTTP status. */
+  public int status() {
     return status;
   }
 }

@@ -10,11 +10,12 @@ import java.util.OptionalInt;
  * @param jsonLength for a body of JSON and then binary tensors, the number of bytes of its JSON
  * @param body the bytes to send, which nobody changes
  */
-record Reply(int status, String contentType, OptionalInt jsonLength, byte[] body) {
-  static final String JSON = "application/json";
+public record Reply(int status, String contentType, OptionalInt jsonLength, byte[] body) {
+  /** The media type of JSON. */
+  public static final String JSON = "application/json";
 
   /** A reply whose body is JSON. */
-  static Reply json(int status, byte[] body) {
+  public static Reply json(int status, byte[] body) {
     return new Reply(status, JSON, OptionalInt.empty(), body);
   }
 }

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 
 /** The contexts that no request uses. Thread-safe. */
-final class RequestContexts {
+public final class RequestContexts {
   /** Ids that a context has room for, up to which it is worth keeping: 8 bytes each. */
   private static final int MOST_IDS = 1 << 20;
 

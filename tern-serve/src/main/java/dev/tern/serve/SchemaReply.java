@@ -15,7 +15,7 @@ import java.util.OptionalDouble;
  * What a model's columns are, and an example of a request, in a member that TensorFlow Serving has
  * its signatures in.
  */
-final class SchemaReply {
+public final class SchemaReply {
   private final FeatureEncoder encoder;
   private final Schema schema;
   private final JsonOutput out = new JsonOutput();
@@ -26,7 +26,7 @@ final class SchemaReply {
   }
 
   /** Answers {@code GET /v1/models/M/metadata}. */
-  static Reply of(ServedVersion version) {
+  public static Reply of(ServedVersion version) {
     return new SchemaReply(version.encoder()).write(version);
   }
 

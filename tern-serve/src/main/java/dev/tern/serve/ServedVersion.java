@@ -14,9 +14,9 @@ import java.util.List;
  * @param step the step of training that it was saved at
  * @param scorer scores rows
  */
-record ServedVersion(String model, long step, Scorer scorer) {
+public record ServedVersion(String model, long step, Scorer scorer) {
   /** What scores rows. Thread-safe. */
-  interface Scorer {
+  public interface Scorer {
     FeatureEncoder encoder();
 
     List<Task> tasks();
@@ -26,36 +26,36 @@ record ServedVersion(String model, long step, Scorer scorer) {
     void logits(Batch rows, float[] target);
   }
 
-  /** A version of a model that nothing replaces. */
-  ServedVersion(String model, long step, Predictor predictor) {
-    this(
-        model,
-        step,
-        new Scorer() {
-          @Override
-          public FeatureEncoder encoder() {
-            return predictor.encoder();
-          }
+  /** A predictor, which nothing replaces. */
+  record OfPredictor(Predictor predictor) implements Scorer {
+    @Override
+    public FeatureEncoder encoder() {
+      return predictor.encoder();
+    }
 
-          @Override
-          public List<Task> tasks() {
-            return predictor.tasks();
-          }
+    @Override
+    public List<Task> tasks() {
+      return predictor.tasks();
+    }
 
-          @Override
-          public void score(Batch rows, float[] target) {
-            predictor.score(rows, target);
-          }
+    @Override
+    public void score(Batch rows, float[] target) {
+      predictor.score(rows, target);
+    }
 
-          @Override
-          public void logits(Batch rows, float[] target) {
-            predictor.logits(rows, target);
-          }
-        });
+    @Override
+    public void logits(Batch rows, float[] target) {
+      predictor.logits(rows, target);
+    }
+  }
+
+  /** A model that nothing replaces. */
+  public ServedVersion(String model, long step, Predictor predictor) {
+    this(model, step, new OfPredictor(predictor));
   }
 
   /** A pinned version. */
-  static ServedVersion of(String model, ModelVersion version) {
+  public static ServedVersion of(String model, ModelVersion version) {
     return new ServedVersion(
         model,
         version.step(),
@@ -82,13 +82,13 @@ record ServedVersion(String model, long step, Scorer scorer) {
         });
   }
 
-  /** The same; what it scores is counted. */
-  ServedVersion counted(ModelMetrics metrics) {
-    return new ServedVersion(model, step, new CountedScorer(scorer, metrics));
+  /** The same with another scorer, such as one that counts. */
+  public ServedVersion with(Scorer other) {
+    return new ServedVersion(model, step, other);
   }
 
   /** What turns rows into features. */
-  FeatureEncoder encoder() {
+  public FeatureEncoder encoder() {
     return scorer.encoder();
   }
 

@@ -72,7 +72,8 @@ final class ProtocolTest {
   }
 
   private static String score(ServedVersion version, Object... pairs) {
-    return Float.toString(version.predictor().score(row(pairs)));
+    return Float.toString(
+        ((ServedVersion.OfPredictor) version.scorer()).predictor().score(row(pairs)));
   }
 
   private static String oslo() {

@@ -1,10 +1,10 @@
 package dev.tern.bench.serve;
 
 import dev.tern.predict.ScoreOptions;
-import dev.tern.serve.Listening;
-import dev.tern.serve.ModelServer;
-import dev.tern.serve.ModelSource;
-import dev.tern.serve.ServeOptions;
+import dev.tern.serve.http.Listening;
+import dev.tern.serve.http.ModelServer;
+import dev.tern.serve.http.ModelSource;
+import dev.tern.serve.http.ServeOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.tern.cli.serve;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.predict.ScoreOptions;
-import dev.tern.serve.ModelSource;
+import dev.tern.serve.http.ModelSource;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 

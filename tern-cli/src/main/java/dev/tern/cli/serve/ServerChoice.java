@@ -1,9 +1,9 @@
 package dev.tern.cli.serve;
 
 import dev.tern.cli.config.ConfigException;
-import dev.tern.serve.Listening;
-import dev.tern.serve.ServeLimits;
-import dev.tern.serve.ServeOptions;
+import dev.tern.serve.http.Listening;
+import dev.tern.serve.http.ServeLimits;
+import dev.tern.serve.http.ServeOptions;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.predict.ScoreOptions;
-import dev.tern.serve.ModelSource;
+import dev.tern.serve.http.ModelSource;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

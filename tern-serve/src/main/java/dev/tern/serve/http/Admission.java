@@ -1,0 +1,118 @@
+package dev.tern.serve.http;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+
+/**
+ * Lets so many requests be computed at once and so many wait, each for a short time. A server that
+ * took all would answer all of them too late.
+ */
+final class Admission {
+  /** A request whose body is there. */
+  interface Request {
+    /** Computes and answers. */
+    void run();
+
+    /** Answers that there is no room: {@code isFull} or it waited for too long. */
+    void refuse(boolean isFull);
+  }
+
+  private record Waiting(Request request, long deadline) {}
+
+  private final int most;
+  private final int room;
+  private final long patience;
+  private final Executor threads;
+  private final LongSupplier nanos;
+  private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
+  private int running;
+
+  /**
+   * @param threads run requests that had to wait
+   * @param nanos a clock
+   */
+  Admission(ServeLimits limits, Executor threads, LongSupplier nanos) {
+    most = limits.inFlight();
+    room = limits.queue();
+    patience = limits.queueTime().toNanos();
+    this.threads = threads;
+    this.nanos = nanos;
+  }
+
+  /** Whether a request that comes now is refused, so that its body need not be read. */
+  synchronized boolean isFull() {
+    return running >= most && queue.size() >= room;
+  }
+
+  /** Requests that wait. */
+  synchronized int waiting() {
+    return queue.size();
+  }
+
+  /** Requests that are computed. */
+  synchronized int running() {
+    return running;
+  }
+
+  /** Runs {@code request} here if there is room, has it wait, or refuses it. */
+  void submit(Request request) {
+    boolean runs;
+    synchronized (this) {
+      runs = running < most;
+      if (runs) {
+        running++;
+      } else if (queue.size() < room) {
+        queue.add(new Waiting(request, nanos.getAsLong() + patience));
+        return;
+      }
+    }
+    if (runs) {
+      run(request);
+    } else {
+      request.refuse(true);
+    }
+  }
+
+  private void run(Request request) {
+    try {
+      request.run();
+    } finally {
+      next();
+    }
+  }
+
+  /** Gives the place of a request that ended to the first that waits. */
+  private void next() {
+    expire();
+    Request request;
+    synchronized (this) {
+      Waiting first = queue.poll();
+      if (first == null) {
+        running--;
+        return;
+      }
+      request = first.request();
+    }
+    threads.execute(() -> run(request));
+  }
+
+  /** Refuses what waited for too long. Called from time to time, as all that run may be slow. */
+  void expire() {
+    List<Request> late = new ArrayList<>();
+    synchronized (this) {
+      if (queue.isEmpty()) {
+        return;
+      }
+      long now = nanos.getAsLong();
+      for (Waiting first = queue.peek();
+          first != null && first.deadline() - now < 0;
+          first = queue.peek()) {
+        late.add(queue.remove().request());
+      }
+    }
+    late.forEach(request -> request.refuse(false));
+  }
+}

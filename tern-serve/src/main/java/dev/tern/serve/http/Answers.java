@@ -1,0 +1,245 @@
+package dev.tern.serve.http;
+
+import dev.tern.serve.RefusedException;
+import dev.tern.serve.Reply;
+import dev.tern.serve.ServedVersion;
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What the server answers on each route. It knows no HTTP library; {@link HttpFront} reads requests
+ * and writes what this returns.
+ */
+final class Answers {
+  /** What the server speaks. */
+  record Protocols(Protocol infer, Protocol predict, Protocol invocations, Describer describer) {}
+
+  /** Says which columns a model takes and gives. */
+  interface Describer {
+    /**
+     * The metadata of a model by the Open Inference Protocol.
+     *
+     * @param versions all versions that are served by the name
+     */
+    Reply describe(ServedVersion version, List<String> versions);
+
+    /** Its columns as they were learned, with an example of a request. */
+    Reply schema(ServedVersion version);
+  }
+
+  /**
+   * Scores of a request.
+   *
+   * @param step of the version that gave them
+   */
+  record Scored(Reply reply, long step) {}
+
+  /** Whether requests are answered. */
+  enum State {
+    LOADING,
+    READY,
+    DRAINING
+  }
+
+  static final String VERSION = "0.1.0";
+
+  private final Protocols protocols;
+  private final ReentrantLock loading = new ReentrantLock();
+  private volatile Map<String, Hosted> models = Map.of();
+  private volatile State state = State.LOADING;
+
+  Answers(Protocols protocols) {
+    this.protocols = protocols;
+  }
+
+  /** Takes models into use. */
+  void serve(Collection<Hosted> all) {
+    Map<String, Hosted> byName = new LinkedHashMap<>();
+    all.forEach(each -> byName.put(each.name(), each));
+    models = byName;
+  }
+
+  void state(State now) {
+    state = now;
+  }
+
+  State state() {
+    return state;
+  }
+
+  List<Hosted> models() {
+    return List.copyOf(models.values());
+  }
+
+  /**
+   * The model that a route names; for routes that name none the first one.
+   *
+   * @throws RefusedException 404 where there is none, 503 while models are loaded
+   */
+  Hosted model(Route route) {
+    Map<String, Hosted> now = models;
+    Hosted model =
+        route.model().isEmpty()
+            ? now.values().stream().findFirst().orElse(null)
+            : now.get(route.model());
+    if (model != null) {
+      return model;
+    }
+    if (state == State.LOADING) {
+      throw new RefusedException(503, "model: got a request while models are loaded; ask again");
+    }
+    throw new RefusedException(
+        404,
+        "model: got %s, expected one of %s"
+            .formatted(route.model(), String.join(", ", now.keySet())));
+  }
+
+  /** Answers a request without rows, other than of metrics. */
+  Reply get(Route route) {
+    return switch (route.kind()) {
+      case SERVER ->
+          JsonText.reply(
+              200,
+              "{\"name\":\"tern\",\"version\":\""
+                  + VERSION
+                  + "\",\"extensions\":[\"binary_tensor_data\"]}");
+      case LIVE -> JsonText.reply(200, "{\"live\":true}");
+      case READY -> ready("{\"live\":true}");
+      case PING -> ready("{\"status\":\"Healthy\"}");
+      case MODEL_READY -> modelReady(route);
+      case MODEL -> describe(route);
+      case STATUS -> status(route);
+      case SCHEMA -> schema(route);
+      case INDEX -> index();
+      default -> throw new IllegalArgumentException("answers: got " + route.kind());
+    };
+  }
+
+  private Reply ready(String body) {
+    return state == State.READY ? JsonText.reply(200, body) : notReady();
+  }
+
+  private Reply notReady() {
+    String why = state == State.LOADING ? "models are loaded and warmed up" : "the server stops";
+    return JsonText.error(503, "not ready: " + why);
+  }
+
+  private Reply modelReady(Route route) {
+    Hosted model = model(route);
+    model.lease(route).close();
+    boolean ready = state == State.READY;
+    return JsonText.reply(
+        ready ? 200 : 503,
+        "{\"name\":" + JsonText.quoted(model.name()) + ",\"ready\":" + ready + "}");
+  }
+
+  private Reply describe(Route route) {
+    Hosted model = model(route);
+    try (LiveModel.Lease lease = model.lease(route)) {
+      return protocols.describer().describe(lease.version(), versions(model));
+    }
+  }
+
+  private Reply schema(Route route) {
+    try (LiveModel.Lease lease = model(route).lease(route)) {
+      return protocols.describer().schema(lease.version());
+    }
+  }
+
+  private static List<String> versions(Hosted model) {
+    return model.versions().stream().map(each -> Long.toString(each.step())).toList();
+  }
+
+  private Reply status(Route route) {
+    Hosted model = model(route);
+    StringBuilder json = new StringBuilder("{\"model_version_status\":[");
+    try (LiveModel.Lease asked = model.lease(route)) {
+      boolean one = !route.version().isEmpty() || !route.label().isEmpty();
+      List<String> all = one ? List.of(Long.toString(asked.version().step())) : versions(model);
+      String condition = state == State.LOADING ? "LOADING" : "AVAILABLE";
+      for (String version : all) {
+        json.append(json.charAt(json.length() - 1) == '[' ? "" : ",")
+            .append("{\"version\":\"")
+            .append(version)
+            .append("\",\"state\":\"")
+            .append(condition)
+            .append("\",\"status\":{\"error_code\":\"OK\",\"error_message\":\"\"}}");
+      }
+    }
+    return JsonText.reply(200, json.append("]}").toString());
+  }
+
+  private Reply index() {
+    StringBuilder json = new StringBuilder("[");
+    for (Hosted model : models.values()) {
+      for (Map.Entry<String, LiveModel> version : model.labels().entrySet()) {
+        json.append(json.length() == 1 ? "" : ",")
+            .append("{\"name\":")
+            .append(JsonText.quoted(model.name()))
+            .append(",\"version\":\"")
+            .append(version.getValue().step())
+            .append("\",\"label\":")
+            .append(JsonText.quoted(version.getKey()))
+            .append(",\"state\":\"READY\"}");
+      }
+    }
+    return JsonText.reply(200, json.append(']').toString());
+  }
+
+  /**
+   * Scores the rows of a body.
+   *
+   * @param body the bytes {@code body[0, length)}
+   */
+  Scored score(
+      Route route,
+      Hosted model,
+      ModelMetrics metrics,
+      byte[] body,
+      int length,
+      OptionalInt jsonLength) {
+    Protocol protocol =
+        switch (route.kind()) {
+          case INFER -> protocols.infer();
+          case PREDICT -> protocols.predict();
+          case INVOCATIONS -> protocols.invocations();
+          default -> throw new IllegalArgumentException("answers: got " + route.kind());
+        };
+    try (LiveModel.Lease lease = model.lease(route)) {
+      ServedVersion version = counted(lease.version(), metrics);
+      return new Scored(protocol.answer(version, body, length, jsonLength), version.step());
+    }
+  }
+
+  private static ServedVersion counted(ServedVersion version, ModelMetrics metrics) {
+    return version.with(new CountedScorer(version.scorer(), metrics));
+  }
+
+  /** Has a model serve another step: {@code {"parameters":{"step":"30"}}}; the newest without. */
+  Reply load(Route route, byte[] body) {
+    LiveModel model = model(route).versions().getFirst();
+    var step = LoadRequest.step(body);
+    if (!loading.tryLock()) {
+      throw new RefusedException(
+          409, "load: got a request while another one is at work; ask again");
+    }
+    try {
+      model.load(step);
+    } finally {
+      loading.unlock();
+    }
+    return JsonText.reply(200, "{\"step\":\"" + model.step() + "\"}");
+  }
+
+  /** The answer to an error of Tern itself, which says nothing of its inside. */
+  static Reply broken() {
+    return Reply.json(
+        500,
+        "{\"error\":\"an error in the server; its log has it\"}".getBytes(StandardCharsets.UTF_8));
+  }
+}

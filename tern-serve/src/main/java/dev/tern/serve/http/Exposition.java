@@ -1,0 +1,49 @@
+package dev.tern.serve.http;
+
+import java.nio.charset.StandardCharsets;
+
+/** A page in the text format of Prometheus, version 0.0.4. */
+final class Exposition {
+  static final String TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+  private final StringBuilder text = new StringBuilder(8_192);
+
+  /** Begins a family, whose lines follow. */
+  void family(String name, String type, String help) {
+    text.append("# HELP ").append(name).append(' ').append(help).append('\n');
+    text.append("# TYPE ").append(name).append(' ').append(type).append('\n');
+  }
+
+  void line(String name, String labels, long value) {
+    start(name, labels).append(value).append('\n');
+  }
+
+  void line(String name, String labels, double value) {
+    start(name, labels).append(shown(value)).append('\n');
+  }
+
+  private StringBuilder start(String name, String labels) {
+    text.append(name);
+    if (!labels.isEmpty()) {
+      text.append('{').append(labels).append('}');
+    }
+    return text.append(' ');
+  }
+
+  private static String shown(double value) {
+    if (Double.isInfinite(value)) {
+      return value > 0 ? "+Inf" : "-Inf";
+    }
+    return Double.toString(value);
+  }
+
+  /** A label with its value, quoted. */
+  static String label(String name, String value) {
+    String safe = value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+    return name + "=\"" + safe + "\"";
+  }
+
+  byte[] bytes() {
+    return text.toString().getBytes(StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,153 @@
+package dev.tern.serve.http;
+
+import dev.tern.base.DataException;
+import dev.tern.checkpoint.Checkpoint;
+import dev.tern.checkpoint.CheckpointWatch;
+import dev.tern.predict.ModelEvent;
+import dev.tern.predict.ModelVersion;
+import dev.tern.predict.ServedModel;
+import dev.tern.predict.ServedOptions;
+import dev.tern.serve.RefusedException;
+import dev.tern.serve.ServedVersion;
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+
+/** A checkpoint, or a run whose checkpoints are served as training writes them. */
+final class FollowedModel implements LiveModel {
+  /** A pinned version; what requests are given of it is made once. */
+  private record Known(ModelVersion pinned, ServedVersion version) {}
+
+  private final ModelSource source;
+  private final ServeMetrics metrics;
+  private final Consumer<String> notes;
+  private final ServedModel model;
+  private volatile long loadedMillis = System.currentTimeMillis();
+  private volatile long step;
+  private volatile boolean isOpen;
+  private volatile Known known;
+
+  private FollowedModel(ModelSource source, ServeMetrics metrics, Consumer<String> notes) {
+    this.source = source;
+    this.metrics = metrics;
+    this.notes = notes;
+    CheckpointWatch.Follow follow =
+        source.follow() == ModelSource.Follow.LATEST
+            ? CheckpointWatch.Follow.LATEST
+            : CheckpointWatch.Follow.BEST;
+    ServedOptions options = ServedOptions.DEFAULT.withScoring(source.scoring()).withFollow(follow);
+    model = ServedModel.open(source.path(), options, this::heard);
+    try (ModelVersion first = model.pin()) {
+      step = first.step();
+      known = new Known(first, ServedVersion.of(source.name(), first));
+    }
+    isOpen = true;
+  }
+
+  /** Opens what {@code source} names. */
+  static FollowedModel open(ModelSource source, ServeMetrics metrics, Consumer<String> notes) {
+    return new FollowedModel(source, metrics, notes);
+  }
+
+  private void heard(ModelEvent event) {
+    if (!isOpen && event instanceof ModelEvent.Loaded) {
+      return; // The first version; who opens the model says so.
+    }
+    String name = source.name() + "@" + source.label() + ": ";
+    switch (event) {
+      case ModelEvent.Loaded loaded -> {
+        took(loaded.step());
+        String how = loaded.how().name().toLowerCase(Locale.ROOT);
+        String seconds = String.format(Locale.ROOT, "%.1f", loaded.took().toMillis() / 1e3);
+        notes.accept(name + "serves step " + loaded.step() + " (" + how + ", " + seconds + " s)");
+      }
+      case ModelEvent.RolledBack back -> {
+        took(back.step());
+        notes.accept(name + "went back from step " + back.from() + " to step " + back.step());
+      }
+      case ModelEvent.Refused refused -> {
+        metrics.reloadFailures.increment();
+        notes.accept(name + refused.reason() + "; step " + step + " goes on serving");
+      }
+    }
+  }
+
+  private void took(long now) {
+    step = now;
+    loadedMillis = System.currentTimeMillis();
+  }
+
+  @Override
+  public Lease lease() {
+    ModelVersion pinned = model.pin();
+    Known last = known;
+    if (last.pinned() != pinned) {
+      last = new Known(pinned, ServedVersion.of(source.name(), pinned));
+      known = last;
+    }
+    ServedVersion version = last.version();
+    return new Lease() {
+      @Override
+      public ServedVersion version() {
+        return version;
+      }
+
+      @Override
+      public void close() {
+        pinned.close();
+      }
+    };
+  }
+
+  @Override
+  public long step() {
+    return step;
+  }
+
+  @Override
+  public long loadedMillis() {
+    return loadedMillis;
+  }
+
+  @Override
+  public long memoryBytes() {
+    return model.memoryInUse();
+  }
+
+  @Override
+  public void warmUp() {
+    model.warmUp();
+  }
+
+  @Override
+  public void follow() {
+    if (source.follow() != ModelSource.Follow.NONE && !Checkpoint.isAt(source.path())) {
+      model.start();
+    }
+  }
+
+  @Override
+  public void load(OptionalLong wanted) {
+    if (wanted.isEmpty()) {
+      model.goOn();
+      while (model.refresh()) {
+        continue; // Changes come one by one.
+      }
+      return;
+    }
+    try {
+      model.rollBack(wanted.getAsLong());
+    } catch (DataException e) {
+      notes.accept(source.name() + ": " + e.getMessage());
+      throw new RefusedException(
+          400,
+          "step: got %s, expected one of %s in memory, or one of a checkpoint of the run"
+              .formatted(wanted.getAsLong(), model.earlierSteps()));
+    }
+  }
+
+  @Override
+  public void close() {
+    model.close();
+  }
+}

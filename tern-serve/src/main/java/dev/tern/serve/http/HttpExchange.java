@@ -1,0 +1,404 @@
+package dev.tern.serve.http;
+
+import dev.tern.serve.RefusedException;
+import dev.tern.serve.Reply;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.PreEncodedHttpField;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.io.EndPoint;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request and its answer. The body is read as it comes, without a thread that waits for it;
+ * then the request waits for its turn, without a thread either; then one thread computes and
+ * answers.
+ */
+final class HttpExchange implements Admission.Request {
+  private static final HttpField JSON =
+      new PreEncodedHttpField(HttpHeader.CONTENT_TYPE, Reply.JSON);
+  private static final HttpField RETRY = new PreEncodedHttpField(HttpHeader.RETRY_AFTER, "1");
+  private static final HttpField CLOSE = new PreEncodedHttpField(HttpHeader.CONNECTION, "close");
+  private static final String JSON_LENGTH = "Inference-Header-Content-Length";
+  private static final int FIRST_BYTES = 64 << 10;
+  private static final byte[] NOTHING = {};
+
+  private final HttpFront front;
+  private final Request request;
+  private final Response response;
+  private final Callback callback;
+  private final long start = System.nanoTime();
+  private final RequestEvent event = new RequestEvent();
+  private final AtomicBoolean answered = new AtomicBoolean();
+  private @Nullable Route route;
+  private @Nullable Hosted model;
+  private ModelMetrics metrics;
+  private byte[] body = NOTHING;
+  private long reserved;
+  private int length;
+  private boolean isRead;
+  private boolean isWatched;
+  private boolean isWarmUp;
+  private String version = "";
+
+  HttpExchange(HttpFront front, Request request, Response response, Callback callback) {
+    this.front = front;
+    this.request = request;
+    this.response = response;
+    this.callback = callback;
+    metrics = front.metrics().none;
+    event.begin();
+  }
+
+  /** Answers, or begins to read the body. */
+  void begin() {
+    try {
+      Optional<Reply> now = head();
+      if (now.isPresent()) {
+        answer(now.get());
+      } else {
+        read();
+      }
+    } catch (RefusedException e) {
+      answer(JsonText.error(e));
+    } catch (RuntimeException | Error e) {
+      broken(e);
+    }
+  }
+
+  /** The answer where the head of the request is enough for one. */
+  private Optional<Reply> head() {
+    HttpFields fields = request.getHeaders();
+    if (fields.size() > ServeLimits.HEAD_FIELDS) {
+      throw new RefusedException(
+          431, "head: got more than 100 fields, expected at most as many; send fewer");
+    }
+    String method = request.getMethod();
+    String path = Request.getPathInContext(request);
+    if (request.getHttpURI().getPath().indexOf(';') >= 0) { // Left out of the path above.
+      throw new RefusedException(404, "Not Found");
+    }
+    if (method.equals("OPTIONS")) {
+      response.getHeaders().put(HttpHeader.ALLOW, Route.allowed(path));
+      return Optional.of(new Reply(204, "", OptionalInt.empty(), NOTHING));
+    }
+    Route asked = allowed(method, path);
+    route = asked;
+    isWarmUp = front.isWarmUp(request);
+    if (!isWarmUp) {
+      front.requireToken(asked, fields);
+    }
+    if (asked.kind() == Route.Kind.METRICS) {
+      return Optional.of(front.page());
+    }
+    if (!asked.model().isEmpty() || asked.kind() == Route.Kind.INVOCATIONS) {
+      Hosted found = front.answers().model(asked);
+      model = found;
+      metrics = isWarmUp ? front.metrics().warmUp : found.metrics();
+    }
+    if (!asked.kind().scores() && asked.kind() != Route.Kind.LOAD) {
+      return Optional.of(front.answers().get(asked));
+    }
+    if (asked.kind().scores() && !isWarmUp) {
+      front.requireReady();
+    }
+    requireBody(fields);
+    return Optional.empty();
+  }
+
+  private Route allowed(String method, String path) {
+    try {
+      return Route.of(method, path);
+    } catch (RefusedException e) {
+      if (e.status() == 405) {
+        response.getHeaders().put(HttpHeader.ALLOW, Route.allowed(path));
+      }
+      throw e;
+    }
+  }
+
+  /** Refuses a body before it is read, where it is known that it would be refused then. */
+  private void requireBody(HttpFields fields) {
+    Optional<String> encoding = Optional.ofNullable(fields.get(HttpHeader.CONTENT_ENCODING));
+    if (encoding.isPresent() && !Inflate.reads(encoding.get())) {
+      throw new RefusedException(
+          415, "Content-Encoding: got another one, expected gzip, deflate or none");
+    }
+    if (request.getLength() > front.limits().body()) {
+      throw Inflate.tooLarge(front.limits().body());
+    }
+    if (front.admission().isFull()) {
+      throw full();
+    }
+  }
+
+  private RefusedException full() {
+    front.metrics().rejected.add(ServeMetrics.QUEUE_FULL);
+    return new RefusedException(429, "queue: got more requests than can wait; ask again later");
+  }
+
+  /** Reads what has come; goes on when more comes. */
+  private void read() {
+    try {
+      if (take()) {
+        complete();
+      }
+    } catch (RefusedException e) {
+      endBody();
+      answer(JsonText.error(e));
+    } catch (RuntimeException | Error e) {
+      endBody();
+      broken(e);
+    }
+  }
+
+  /** Appends what has come; true where it was the last of the body. */
+  private boolean take() {
+    Throwable failure;
+    synchronized (this) { // The sweep may give up on the body meanwhile.
+      while (true) {
+        if (isRead) {
+          return false;
+        }
+        Content.Chunk chunk = request.read();
+        if (chunk == null) {
+          watch(true);
+          request.demand(this::read);
+          return false;
+        }
+        if (Content.Chunk.isFailure(chunk)) {
+          endBody();
+          failure = chunk.getFailure();
+          break;
+        }
+        boolean isLast = chunk.isLast();
+        try {
+          append(chunk.getByteBuffer());
+        } finally {
+          chunk.release();
+        }
+        if (isLast) {
+          endBody();
+          return true;
+        }
+      }
+    }
+    broke(failure);
+    return false;
+  }
+
+  private synchronized void endBody() {
+    isRead = true;
+    watch(false);
+  }
+
+  private void append(ByteBuffer bytes) {
+    int more = bytes.remaining();
+    if (more == 0) {
+      return;
+    }
+    long most = front.limits().body();
+    if (length + (long) more > most) {
+      throw Inflate.tooLarge(most);
+    }
+    if (length + more > body.length) {
+      grow(length + more, most);
+    }
+    bytes.get(body, length, more);
+    length += more;
+  }
+
+  /** Makes room; a caller that announces much and sends little holds little. */
+  private void grow(int least, long most) {
+    long wanted = Math.max(least, Math.min(most, Math.max(FIRST_BYTES, 2L * body.length)));
+    if (request.getLength() >= least) {
+      wanted = Math.min(wanted, request.getLength());
+    }
+    if (!front.bodies().take(wanted)) {
+      front.metrics().rejected.add(ServeMetrics.BODIES);
+      throw new RefusedException(503, "body: got more bodies than memory is left for; ask again");
+    }
+    front.bodies().give(reserved);
+    reserved = wanted;
+    byte[] larger = new byte[(int) wanted];
+    System.arraycopy(body, 0, larger, 0, length);
+    body = larger;
+  }
+
+  private void watch(boolean now) {
+    if (now != isWatched) {
+      isWatched = now;
+      front.watch(this, now);
+    }
+  }
+
+  /** Whether the body comes in slower than anybody needs to send it. */
+  synchronized boolean isSlow(long nanos) {
+    long taken = nanos - start;
+    double least = taken / 1e9 * ServeLimits.BODY_RATE;
+    return taken > front.limits().headerTime().toNanos() && length < least;
+  }
+
+  /** Gives up on the body. */
+  void slow() {
+    synchronized (this) {
+      if (isRead) {
+        return;
+      }
+      endBody();
+    }
+    front.metrics().rejected.add(ServeMetrics.SLOW_BODY);
+    response.getHeaders().put(CLOSE);
+    answer(JsonText.error(408, "body: got less than 1 KiB a second, expected more"));
+  }
+
+  EndPoint endPoint() {
+    return request.getConnectionMetaData().getConnection().getEndPoint();
+  }
+
+  private void broke(Throwable failure) {
+    if (failure instanceof TimeoutException) {
+      response.getHeaders().put(CLOSE);
+      answer(JsonText.error(408, "body: got nothing for a while, expected the rest"));
+    } else if (answered.compareAndSet(false, true)) {
+      front.metrics().rejected.add(ServeMetrics.ABORTED);
+      end();
+      callback.failed(failure);
+    }
+  }
+
+  private void complete() {
+    Route asked = route;
+    if (asked != null && asked.kind() == Route.Kind.LOAD) {
+      answer(front.answers().load(asked, Arrays.copyOf(body, length)));
+    } else {
+      front.admit(this);
+    }
+  }
+
+  @Override
+  public void run() {
+    Route asked = route;
+    Hosted served = model;
+    if (asked == null || served == null) {
+      throw new IllegalStateException("exchange: got no route");
+    }
+    try {
+      byte[] bytes = body;
+      int count = length;
+      Optional<String> encoding =
+          Optional.ofNullable(request.getHeaders().get(HttpHeader.CONTENT_ENCODING));
+      if (Inflate.isNeeded(encoding)) {
+        bytes = Inflate.of(body, length, encoding.get(), front.limits().body());
+        count = bytes.length;
+      }
+      Answers.Scored scored =
+          front.answers().score(asked, served, metrics, bytes, count, jsonLength(count));
+      version = Long.toString(scored.step());
+      answer(scored.reply());
+    } catch (RefusedException e) {
+      answer(JsonText.error(e));
+    } catch (RuntimeException | Error e) {
+      broken(e);
+    }
+  }
+
+  @Override
+  public void refuse(boolean isFull) {
+    if (isFull) {
+      RefusedException e = full();
+      answer(JsonText.error(e));
+    } else {
+      front.metrics().rejected.add(ServeMetrics.QUEUE_TIME);
+      answer(JsonText.error(503, "queue: got no turn in time; ask again later"));
+    }
+  }
+
+  private OptionalInt jsonLength(int bytes) {
+    String field = request.getHeaders().get(JSON_LENGTH);
+    if (field == null) {
+      return OptionalInt.empty();
+    }
+    if (!field.matches("[0-9]{1,9}") || Integer.parseInt(field) > bytes) {
+      throw new RefusedException(
+          400,
+          JSON_LENGTH + ": got another value, expected a whole number up to the body's " + bytes);
+    }
+    return OptionalInt.of(Integer.parseInt(field));
+  }
+
+  private void broken(Throwable e) {
+    front.broken(e);
+    answer(Answers.broken());
+  }
+
+  /** Sends the one answer. */
+  private void answer(Reply reply) {
+    if (!answered.compareAndSet(false, true)) {
+      return;
+    }
+    HttpFields.Mutable fields = response.getHeaders();
+    response.setStatus(reply.status());
+    if (reply.contentType().equals(Reply.JSON)) {
+      fields.put(JSON);
+    } else if (!reply.contentType().isEmpty()) {
+      fields.put(HttpHeader.CONTENT_TYPE, reply.contentType());
+    }
+    if (reply.status() != 204) {
+      fields.put(HttpHeader.CONTENT_LENGTH, reply.body().length);
+    }
+    reply.jsonLength().ifPresent(bytes -> fields.put(JSON_LENGTH, bytes));
+    if (reply.status() == 429 || reply.status() == 503) {
+      fields.put(RETRY);
+    }
+    front.addCommon(request.getHeaders(), fields, reply.status());
+    long nanos = System.nanoTime() - start;
+    metrics.of(route == null ? Route.Kind.SERVER : route.kind()).add(reply.status(), nanos);
+    log(reply, nanos);
+    end();
+    response.write(true, ByteBuffer.wrap(reply.body()), callback);
+  }
+
+  private void log(Reply reply, long nanos) {
+    event.commit(name(), version, reply.status(), length);
+    if (front.accessLog().isEmpty() || isWarmUp) {
+      return;
+    }
+    String trace = request.getHeaders().get("traceparent");
+    front
+        .accessLog()
+        .get()
+        .add(
+            new AccessLog.Entry(
+                Request.getRemoteAddr(request),
+                request.getMethod(),
+                request.getHttpURI().getPathQuery(),
+                reply.status(),
+                name(),
+                version,
+                length,
+                reply.body().length,
+                nanos,
+                trace != null && Traces.isParent(trace) ? trace : ""));
+  }
+
+  private String name() {
+    Hosted served = model;
+    return served == null ? "" : served.name();
+  }
+
+  private void end() {
+    front.bodies().give(reserved);
+    reserved = 0;
+  }
+}

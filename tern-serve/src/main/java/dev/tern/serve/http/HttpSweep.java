@@ -1,0 +1,87 @@
+package dev.tern.serve.http;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
+import org.eclipse.jetty.io.ssl.SslConnection;
+
+/**
+ * Closes connections on which the head of a request comes byte by byte. The library's idle time
+ * begins anew with each byte, so it never ends these.
+ */
+final class HttpSweep {
+  /** What was seen of a connection: its requests, its bytes, and since when a head has come in. */
+  private static final class Seen {
+    long messages = -1;
+    long bytes;
+    long since;
+    boolean isComing;
+  }
+
+  private final long most;
+  private final LongSupplier nanos;
+  private Map<EndPoint, Seen> all = new IdentityHashMap<>();
+
+  HttpSweep(Duration most, LongSupplier nanos) {
+    this.most = most.toNanos();
+    this.nanos = nanos;
+  }
+
+  /**
+   * Looks at all connections.
+   *
+   * @param busy those on which a body comes in, which has its own rule
+   * @return how many it closed
+   */
+  int run(Collection<EndPoint> connections, Set<Object> busy) {
+    Map<EndPoint, Seen> next = new IdentityHashMap<>(2 * connections.size());
+    int closed = 0;
+    long now = nanos.getAsLong();
+    for (EndPoint each : connections) {
+      Seen seen = all.computeIfAbsent(each, key -> new Seen());
+      next.put(each, seen);
+      if (isLate(each, seen, busy, now)) {
+        each.close();
+        closed++;
+      }
+    }
+    all = next;
+    return closed;
+  }
+
+  private boolean isLate(EndPoint point, Seen seen, Set<Object> busy, long now) {
+    Connection outer = point.getConnection();
+    if (outer == null) {
+      return false;
+    }
+    Connection http = http(outer);
+    long messages = http.getMessagesIn();
+    long bytes = outer.getBytesIn();
+    boolean isBusy = busy.contains(point) || busy.contains(http.getEndPoint());
+    if (messages != seen.messages || isBusy) {
+      // A connection's first bytes are its first head; those behind a request may be its rest.
+      boolean isNew = seen.messages < 0 && messages == 0;
+      seen.bytes = isNew ? 0 : bytes;
+      seen.messages = messages;
+      seen.isComing = false;
+    }
+    if (bytes == seen.bytes) {
+      return false;
+    }
+    if (!seen.isComing) {
+      seen.isComing = true;
+      seen.since = now;
+    }
+    return now - seen.since >= most;
+  }
+
+  /** The connection of requests: that inside one of TLS. */
+  private static Connection http(Connection outer) {
+    return outer instanceof SslConnection tls ? tls.getSslEndPoint().getConnection() : outer;
+  }
+}

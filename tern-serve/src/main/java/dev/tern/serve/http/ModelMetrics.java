@@ -1,0 +1,80 @@
+package dev.tern.serve.http;
+
+import java.util.concurrent.atomic.DoubleAdder;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What is counted of one model; its series are those of the models that are served, no others. */
+final class ModelMetrics {
+  private final String label;
+  final RequestCounts infer = new RequestCounts();
+  final RequestCounts predict = new RequestCounts();
+  final RequestCounts other = new RequestCounts();
+  private final LongAdder rows = new LongAdder();
+  private final LongAdder predictions = new LongAdder();
+  private final DoubleAdder predictionSum = new DoubleAdder();
+  private final Histogram scoring = new Histogram();
+
+  ModelMetrics(String model) {
+    label = Exposition.label("model", model);
+  }
+
+  String label() {
+    return label;
+  }
+
+  /**
+   * Counts one answer: its rows, what the first task predicts of them, and the time of scoring.
+   *
+   * @param scores those of all tasks, row by row
+   */
+  void scored(int count, int tasks, float[] scores, long nanos) {
+    rows.add(count);
+    double sum = 0;
+    int finite = 0;
+    for (int row = 0; row < count; row++) {
+      float score = scores[row * tasks];
+      if (Float.isFinite(score)) { // A NaN would hide the sum of all others for good.
+        sum += score;
+        finite++;
+      }
+    }
+    predictions.add(finite);
+    predictionSum.add(sum);
+    scoring.add(nanos);
+  }
+
+  RequestCounts of(Route.Kind kind) {
+    return switch (kind) {
+      case INFER -> infer;
+      case PREDICT, INVOCATIONS -> predict;
+      default -> other;
+    };
+  }
+
+  void writeCodes(Exposition page, String name) {
+    infer.writeCodes(page, name, label + ",protocol=\"v2\"");
+    predict.writeCodes(page, name, label + ",protocol=\"v1\"");
+    other.writeCodes(page, name, label + ",protocol=\"other\"");
+  }
+
+  void writeTimes(Exposition page, String name) {
+    infer.writeTimes(page, name, label + ",protocol=\"v2\"");
+    predict.writeTimes(page, name, label + ",protocol=\"v1\"");
+  }
+
+  void writeScoring(Exposition page, String name) {
+    scoring.write(page, name, label);
+  }
+
+  void writeRows(Exposition page, String name) {
+    page.line(name, label, rows.sum());
+  }
+
+  void writePredictions(Exposition page, String sumName, boolean isSum) {
+    if (isSum) {
+      page.line(sumName, label, predictionSum.sum());
+    } else {
+      page.line(sumName, label, predictions.sum());
+    }
+  }
+}

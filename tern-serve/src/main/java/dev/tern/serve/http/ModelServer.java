@@ -1,0 +1,152 @@
+package dev.tern.serve.http;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Serves models over HTTP: by the Open Inference Protocol, version 2, as Triton and KServe speak
+ * it, and by that of TensorFlow Serving.
+ *
+ * <pre>{@code
+ * ModelSource source = new ModelSource(
+ *     "census", ModelSource.STABLE, Path.of("runs/census"), ModelSource.Follow.LATEST, ScoreOptions.DEFAULT);
+ * try (ModelServer server = ModelServer.start(ServeOptions.DEFAULT, List.of(source), System.err::println)) {
+ *   System.out.println(server.url());
+ *   Thread.currentThread().join();
+ * }
+ * }</pre>
+ */
+public final class ModelServer implements AutoCloseable {
+  private static final Duration REQUESTS_WARM = Duration.ofSeconds(10);
+
+  private final ServeOptions options;
+  private final Answers answers;
+  private final HttpFront front;
+  private final List<LiveModel> opened = new ArrayList<>();
+  private int port;
+
+  private ModelServer(ServeOptions options, Parts parts, Consumer<String> notes) {
+    this.options = options;
+    answers = new Answers(parts.protocols());
+    Optional<AccessLog> log = options.accessLog().map(file -> AccessLog.open(file, notes));
+    front = new HttpFront(options, answers, parts.metrics(), log, notes);
+  }
+
+  /**
+   * Listens, opens all models and drives them until they are fast; then returns. Until then the
+   * server says that it lives but is not ready.
+   *
+   * @param sources those of one name have different labels
+   * @param notes takes a line for each thing that who runs the server should know
+   */
+  public static ModelServer start(
+      ServeOptions options, List<ModelSource> sources, Consumer<String> notes) {
+    ServeMetrics metrics = new ServeMetrics();
+    return start(
+        options,
+        sources,
+        new Parts(
+            source -> FollowedModel.open(source, metrics, notes),
+            ServedProtocols.all(),
+            (model, front) -> {
+              model.versions().forEach(LiveModel::warmUp);
+              front.warm(RequestWarmUp.requests(model), REQUESTS_WARM);
+            },
+            metrics),
+        notes);
+  }
+
+  /** What a server is made of. */
+  record Parts(
+      Function<ModelSource, LiveModel> opening,
+      Answers.Protocols protocols,
+      BiConsumer<Hosted, HttpFront> warming,
+      ServeMetrics metrics) {}
+
+  static ModelServer start(
+      ServeOptions options, List<ModelSource> sources, Parts parts, Consumer<String> notes) {
+    requireDistinct(sources);
+    ModelServer server = new ModelServer(options, parts, notes);
+    try {
+      server.port = server.front.start();
+      server.open(sources, parts);
+      return server;
+    } catch (RuntimeException | Error e) {
+      server.free();
+      throw e;
+    }
+  }
+
+  private static void requireDistinct(List<ModelSource> sources) {
+    if (sources.isEmpty()) {
+      throw new IllegalArgumentException("serve: got no model, expected at least one");
+    }
+    long distinct = sources.stream().map(s -> s.name() + " " + s.label()).distinct().count();
+    if (distinct < sources.size()) {
+      throw new IllegalArgumentException(
+          "serve: got two models of one name and label, expected one; name them, as in"
+              + " census=runs/a census@canary=runs/b");
+    }
+  }
+
+  private void open(List<ModelSource> sources, Parts parts) {
+    Map<String, Map<String, LiveModel>> byName = new LinkedHashMap<>();
+    for (ModelSource source : sources) {
+      LiveModel model = parts.opening().apply(source);
+      opened.add(model);
+      byName
+          .computeIfAbsent(source.name(), key -> new LinkedHashMap<>())
+          .put(source.label(), model);
+    }
+    List<Hosted> all = new ArrayList<>();
+    byName.forEach((name, byLabel) -> all.add(new Hosted(name, byLabel)));
+    answers.serve(all);
+    all.forEach(model -> parts.warming().accept(model, front));
+    opened.forEach(LiveModel::follow);
+    answers.state(Answers.State.READY);
+  }
+
+  /** Where it is reached, as in {@code http://127.0.0.1:8000}. */
+  public String url() {
+    Listening at = options.listening();
+    String host = at.host().contains(":") ? "[" + at.host() + "]" : at.host();
+    return (at.tls().isPresent() ? "https://" : "http://") + host + ":" + port;
+  }
+
+  /** The port that it listens at. */
+  public int port() {
+    return port;
+  }
+
+  /** The step that each model serves now, by name and label, in the order of the sources. */
+  public List<Long> steps() {
+    return opened.stream().map(LiveModel::step).toList();
+  }
+
+  /**
+   * Stops without losing a request: says that it is not ready, still answers for the time of grace,
+   * ends what is under way, and frees the models.
+   */
+  @Override
+  public void close() {
+    answers.state(Answers.State.DRAINING);
+    try {
+      Thread.sleep(options.grace());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // Whoever interrupts wants no grace.
+    }
+    free();
+  }
+
+  private void free() {
+    front.close();
+    opened.forEach(LiveModel::close);
+  }
+}

@@ -1,0 +1,137 @@
+package dev.tern.serve.http;
+
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What a server counts, as a page for Prometheus. */
+final class ServeMetrics {
+  /** Why requests are refused before they are computed. */
+  static final String QUEUE_FULL = "queue_full";
+
+  static final String QUEUE_TIME = "queue_time";
+  static final String BODIES = "bodies";
+  static final String SLOW_BODY = "slow_body";
+  static final String SLOW_HEADER = "slow_header";
+  static final String ABORTED = "aborted";
+  static final String TOKEN = "token";
+  static final String NOT_READY = "not_ready";
+
+  /** Requests that name no model that is served. */
+  final ModelMetrics none = new ModelMetrics("");
+
+  /** Requests of the server to itself, which no page shows. */
+  final ModelMetrics warmUp = new ModelMetrics("");
+
+  final RequestCounts.Named rejected =
+      new RequestCounts.Named(
+          QUEUE_FULL, QUEUE_TIME, BODIES, SLOW_BODY, SLOW_HEADER, ABORTED, TOKEN, NOT_READY);
+  final LongAdder reloadFailures = new LongAdder();
+
+  /** A state of the server when a page is written. */
+  record State(List<Hosted> models, int queued, int inFlight, int connections, long bodyBytes) {}
+
+  byte[] page(State state) {
+    Exposition page = new Exposition();
+    List<ModelMetrics> counted = state.models().stream().map(Hosted::metrics).toList();
+    requests(page, counted);
+    scores(page, counted);
+    models(page, state.models());
+    server(page, state);
+    process(page);
+    return page.bytes();
+  }
+
+  private void requests(Exposition page, List<ModelMetrics> models) {
+    page.family("tern_requests_total", "counter", "Requests answered, by status.");
+    models.forEach(each -> each.writeCodes(page, "tern_requests_total"));
+    none.writeCodes(page, "tern_requests_total");
+    page.family(
+        "tern_request_duration_seconds",
+        "histogram",
+        "Time from the head of a request to its answer.");
+    models.forEach(each -> each.writeTimes(page, "tern_request_duration_seconds"));
+  }
+
+  private static void scores(Exposition page, List<ModelMetrics> models) {
+    page.family("tern_rows_total", "counter", "Rows scored.");
+    models.forEach(each -> each.writeRows(page, "tern_rows_total"));
+    page.family("tern_score_duration_seconds", "histogram", "Time of scoring a request's rows.");
+    models.forEach(each -> each.writeScoring(page, "tern_score_duration_seconds"));
+    page.family(
+        "tern_prediction_sum", "counter", "Sum of predictions of the first task that are numbers.");
+    models.forEach(each -> each.writePredictions(page, "tern_prediction_sum", true));
+    page.family(
+        "tern_prediction_count", "counter", "Predictions of the first task that are numbers.");
+    models.forEach(each -> each.writePredictions(page, "tern_prediction_count", false));
+  }
+
+  private void models(Exposition page, List<Hosted> models) {
+    page.family("tern_model_step", "gauge", "Step of training that is served.");
+    models.forEach(model -> model.write(page, "tern_model_step", live -> (double) live.step()));
+    page.family(
+        "tern_model_loaded_timestamp_seconds", "gauge", "When the step served was taken into use.");
+    models.forEach(model ->
+        model.write(
+            page, "tern_model_loaded_timestamp_seconds", live -> seconds(live.loadedMillis())));
+    page.family("tern_model_age_seconds", "gauge", "Time since the step served was loaded.");
+    long now = System.currentTimeMillis();
+    models.forEach(model ->
+        model.write(page, "tern_model_age_seconds", live -> seconds(now - live.loadedMillis())));
+    page.family("tern_model_memory_bytes", "gauge", "Memory outside the heap: tables, weights.");
+    models.forEach(model -> model.write(page, "tern_model_memory_bytes", LiveModel::memoryBytes));
+    page.family("tern_reload_failures_total", "counter", "Checkpoints that could not be served.");
+    page.line("tern_reload_failures_total", "", reloadFailures.sum());
+  }
+
+  private void server(Exposition page, State state) {
+    page.family("tern_rejected_total", "counter", "Requests refused before they were computed.");
+    rejected.write(page, "tern_rejected_total", "reason");
+    page.family("tern_queue_depth", "gauge", "Requests that wait for their turn.");
+    page.line("tern_queue_depth", "", state.queued());
+    page.family("tern_inflight_requests", "gauge", "Requests that are computed.");
+    page.line("tern_inflight_requests", "", state.inFlight());
+    page.family("tern_connections", "gauge", "Open connections.");
+    page.line("tern_connections", "", state.connections());
+    page.family("tern_body_bytes", "gauge", "Bytes of the bodies of requests in memory.");
+    page.line("tern_body_bytes", "", state.bodyBytes());
+  }
+
+  private static void process(Exposition page) {
+    var runtime = ManagementFactory.getRuntimeMXBean();
+    page.family("process_start_time_seconds", "gauge", "When the process began.");
+    page.line("process_start_time_seconds", "", seconds(runtime.getStartTime()));
+    if (ManagementFactory.getOperatingSystemMXBean()
+        instanceof com.sun.management.OperatingSystemMXBean system) {
+      page.family("process_cpu_seconds_total", "counter", "CPU time of the process.");
+      page.line("process_cpu_seconds_total", "", system.getProcessCpuTime() / 1e9);
+    }
+    page.family("jvm_memory_used_bytes", "gauge", "Memory that the JVM uses.");
+    var memory = ManagementFactory.getMemoryMXBean();
+    page.line("jvm_memory_used_bytes", "area=\"heap\"", memory.getHeapMemoryUsage().getUsed());
+    page.line(
+        "jvm_memory_used_bytes", "area=\"nonheap\"", memory.getNonHeapMemoryUsage().getUsed());
+    page.family("jvm_gc_collections_total", "counter", "Garbage collections.");
+    List<GarbageCollectorMXBean> collectors = ManagementFactory.getGarbageCollectorMXBeans();
+    for (GarbageCollectorMXBean each : collectors) {
+      page.line(
+          "jvm_gc_collections_total",
+          Exposition.label("gc", each.getName()),
+          Math.max(0, each.getCollectionCount()));
+    }
+    page.family("jvm_gc_seconds_total", "counter", "Time of garbage collections.");
+    for (GarbageCollectorMXBean each : collectors) {
+      page.line(
+          "jvm_gc_seconds_total",
+          Exposition.label("gc", each.getName()),
+          Math.max(0, each.getCollectionTime()) / 1e3);
+    }
+    page.family("jvm_threads", "gauge", "Threads of the JVM.");
+    page.line("jvm_threads", "", ManagementFactory.getThreadMXBean().getThreadCount());
+  }
+
+  private static double seconds(long millis) {
+    return millis / 1e3;
+  }
+}

@@ -1,0 +1,102 @@
+package dev.tern.serve.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+final class AdmissionTest {
+  private final AtomicLong clock = new AtomicLong();
+  private final ArrayDeque<Runnable> threads = new ArrayDeque<>();
+  private final List<String> told = new ArrayList<>();
+  private final Admission admission =
+      new Admission(
+          ServeLimits.DEFAULT.withInFlight(1, 2, Duration.ofMillis(100)), threads::add, clock::get);
+
+  /** A request that says what becomes of it, and does something while it runs. */
+  private Admission.Request request(String name, Runnable work) {
+    return new Admission.Request() {
+      @Override
+      public void run() {
+        told.add(name + " ran");
+        work.run();
+      }
+
+      @Override
+      public void refuse(boolean isFull) {
+        told.add(name + (isFull ? " found it full" : " waited too long"));
+      }
+    };
+  }
+
+  private Admission.Request request(String name) {
+    return request(name, () -> {});
+  }
+
+  @Test
+  void aRequestRunsAtOnceWhereThereIsRoom() {
+    admission.submit(request("a"));
+    admission.submit(request("b"));
+    assertThat(told).containsExactly("a ran", "b ran");
+    assertThat(admission.running()).isZero();
+  }
+
+  @Test
+  void requestsWaitInOrderAndTheOneTooManyIsRefused() {
+    admission.submit(
+        request(
+            "a",
+            () -> {
+              admission.submit(request("b"));
+              assertThat(admission.isFull()).isFalse();
+              admission.submit(request("c"));
+              assertThat(admission.isFull()).isTrue();
+              admission.submit(request("d"));
+            }));
+    while (!threads.isEmpty()) {
+      threads.remove().run();
+    }
+    assertThat(told).containsExactly("a ran", "d found it full", "b ran", "c ran");
+    assertThat(admission.running()).isZero();
+    assertThat(admission.waiting()).isZero();
+  }
+
+  @Test
+  void aRequestThatWaitedForTooLongIsRefusedWhetherOrNotAnotherEnds() {
+    admission.submit(
+        request(
+            "a",
+            () -> {
+              admission.submit(request("b"));
+              clock.set(Duration.ofMillis(60).toNanos());
+              admission.submit(request("c"));
+              clock.set(Duration.ofMillis(101).toNanos());
+              admission.expire();
+              assertThat(told).containsExactly("a ran", "b waited too long");
+              clock.set(Duration.ofMillis(161).toNanos());
+            }));
+    assertThat(told).containsExactly("a ran", "b waited too long", "c waited too long");
+    assertThat(threads).isEmpty();
+    assertThat(admission.running()).isZero();
+  }
+
+  @Test
+  void aRequestThatFailsGivesItsPlaceBack() {
+    try {
+      admission.submit(
+          request(
+              "a",
+              () -> {
+                throw new IllegalStateException("broken");
+              }));
+    } catch (IllegalStateException e) {
+      told.add("thrown");
+    }
+    admission.submit(request("b"));
+    assertThat(told).containsExactly("a ran", "thrown", "b ran");
+  }
+}
