@@ -49,15 +49,25 @@ final class AccessLog implements AutoCloseable {
   /** Appends to {@code file}; {@code -} is the standard output. */
   static AccessLog open(Path file, Consumer<String> notes) {
     try {
-      FileOutputStream to =
+      OutputStream to =
           file.toString().equals("-")
-              ? new FileOutputStream(FileDescriptor.out)
+              ? new StandardOutput()
               : new FileOutputStream(file.toFile(), true);
       return new AccessLog(new BufferedOutputStream(to, 1 << 16), Clock.systemUTC(), notes);
     } catch (IOException e) {
       throw new UncheckedIOException(
           "access log: got " + e.getMessage() + ", expected a file that can be written", e);
     }
+  }
+
+  /** The standard output, which stays open for others. */
+  private static final class StandardOutput extends FileOutputStream {
+    StandardOutput() {
+      super(FileDescriptor.out);
+    }
+
+    @Override
+    public void close() {}
   }
 
   void add(Entry entry) {

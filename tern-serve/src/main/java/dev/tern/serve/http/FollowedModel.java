@@ -67,7 +67,8 @@ final class FollowedModel implements LiveModel {
       }
       case ModelEvent.Refused refused -> {
         metrics.reloadFailures.increment();
-        notes.accept(name + refused.reason() + "; step " + step + " goes on serving");
+        String then = isOpen ? "; step " + step + " goes on serving" : "; it is left out";
+        notes.accept(name + refused.reason() + then);
       }
     }
   }

@@ -9,6 +9,7 @@ import java.util.function.LongSupplier;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Closes connections on which the head of a request comes byte by byte. The library's idle time
@@ -60,6 +61,9 @@ final class HttpSweep {
       return false;
     }
     Connection http = http(outer);
+    if (http == null) {
+      return false; // Not yet whole; looked at a second later.
+    }
     long messages = http.getMessagesIn();
     long bytes = outer.getBytesIn();
     boolean isBusy = busy.contains(point) || busy.contains(http.getEndPoint());
@@ -81,7 +85,7 @@ final class HttpSweep {
   }
 
   /** The connection of requests: that inside one of TLS. */
-  private static Connection http(Connection outer) {
+  private static @Nullable Connection http(Connection outer) {
     return outer instanceof SslConnection tls ? tls.getSslEndPoint().getConnection() : outer;
   }
 }

@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.LongAdder;
 final class RequestCounts {
   /** The statuses that Tern answers with; one that is not here counts as 500. */
   private static final int[] CODES = {
-    200, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 417, 429, 431, 500, 501, 503
+    200, 204, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 417, 426, 429, 431, 500, 501, 503,
+    505
   };
 
   private final LongAdder[] byCode = new LongAdder[CODES.length];
@@ -21,12 +22,16 @@ final class RequestCounts {
   }
 
   void add(int code, long nanos) {
+    byCode[place(code)].increment();
+    duration.add(nanos);
+  }
+
+  private static int place(int code) {
     int at = 0;
     while (at < CODES.length && CODES[at] != code) {
       at++;
     }
-    byCode[at < CODES.length ? at : CODES.length - 3].increment();
-    duration.add(nanos);
+    return at < CODES.length ? at : place(500);
   }
 
   void writeCodes(Exposition page, String name, String labels) {
