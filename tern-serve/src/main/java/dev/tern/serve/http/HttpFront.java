@@ -41,7 +41,9 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 final class HttpFront implements AutoCloseable {
   private static final int OTHER_THREADS = 32;
   private static final long SWEEP_MILLIS = 1_000;
-  private static final long STOP_MILLIS = 4_000;
+  private static final long STOP_MILLIS = 3_000;
+  private static final long LAST_NANOS = 500_000_000L;
+  private static final long LOOK_MILLIS = 5;
   private static final long NOTE_NANOS = 60_000_000_000L;
 
   private final ServeOptions options;
@@ -329,9 +331,26 @@ final class HttpFront implements AutoCloseable {
     return true;
   }
 
+  /**
+   * Takes no further connections. Those there are may still send what they were about to: a request
+   * that comes on one of them is answered, and the answer ends the connection.
+   */
+  private void closeEntrance() throws InterruptedException {
+    connector.close();
+    long end = System.nanoTime() + LAST_NANOS;
+    while (!connector.getConnectedEndPoints().isEmpty() && System.nanoTime() < end) {
+      Thread.sleep(LOOK_MILLIS);
+    }
+  }
+
   /** Takes no further requests, and returns when those under way are answered. */
   @Override
   public void close() {
+    try {
+      closeEntrance();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // Whoever interrupts wants to wait for less.
+    }
     try {
       server.stop();
     } catch (Exception e) {
