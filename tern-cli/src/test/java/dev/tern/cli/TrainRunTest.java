@@ -302,6 +302,13 @@ final class TrainRunTest {
         towers("model.temperature", "0.2", m -> m.temperature(), 0.2f),
         towers("model.normalized", "false", m -> m.normalized(), false),
         towers("model.corrected", "false", m -> m.corrected(), false),
+        towers("model.negatives", "7", m -> m.sampled().negatives(), 7),
+        new Setting(
+            "model.pool",
+            "900",
+            "model.type=twotower model.item_columns=C1 model.negatives=7",
+            t -> t.model.matching().sampled(),
+            new Matching.Sampled(7, 900)),
         new Setting("model.experts", "5", "model.type=mmoe", t -> t.model.towers().experts(), 5),
         new Setting(
             "model.gates", "6", "model.type=mmoe", t -> t.model.towers().gate(), List.of(6)),

@@ -20,6 +20,7 @@ import dev.tern.model.Matching;
 import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
+import dev.tern.model.RetrievalModel;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Variable;
@@ -253,6 +254,9 @@ public final class Checkpoint {
     if (items.isPresent() && !grown.keepsIds(encoder, items.get()) && network.forgetItems()) {
       fresh.add("rates of items");
     }
+    if (!keepsItems(network, grown) && network.forgetItemPool()) {
+      fresh.add("items to draw from");
+    }
     List<EmbeddingTable> tables = network.tables().tables();
     for (EmbeddingTable table : tables) {
       String name = table.config().name();
@@ -292,6 +296,14 @@ public final class Checkpoint {
   private static boolean sameItems(List<String> one, List<String> other) {
     return one.stream().limit(1).toList().equals(other.stream().limit(1).toList())
         && Set.copyOf(one).equals(Set.copyOf(other));
+  }
+
+  /** Whether the ids of all columns of an item mean the same. */
+  private boolean keepsItems(Network network, FeatureEncoder grown) {
+    return !(network.model() instanceof RetrievalModel towers)
+        || grown.schema().slots().stream()
+            .filter(slot -> towers.itemColumns().contains(slot.name()))
+            .allMatch(slot -> grown.keepsIds(encoder, slot.table()));
   }
 
   private static String table(Schema schema, String slot) {

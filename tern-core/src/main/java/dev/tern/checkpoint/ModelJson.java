@@ -72,11 +72,17 @@ final class ModelJson {
   }
 
   private static Json matching(Matching matching) {
-    return Json.object()
-        .put("itemColumns", names(matching.itemColumns()))
-        .put("temperature", matching.temperature())
-        .put("normalized", matching.normalized())
-        .put("corrected", matching.corrected());
+    Json.Obj json =
+        Json.object()
+            .put("itemColumns", names(matching.itemColumns()))
+            .put("temperature", matching.temperature())
+            .put("normalized", matching.normalized())
+            .put("corrected", matching.corrected());
+    Matching.Sampled sampled = matching.sampled();
+    if (!sampled.equals(Matching.Sampled.NONE)) {
+      json.put("negatives", sampled.negatives()).put("pool", sampled.pool());
+    }
+    return json;
   }
 
   private static Matching matching(Json.Obj json) {
@@ -84,7 +90,10 @@ final class ModelJson {
         names(json, "itemColumns"),
         (float) json.number("temperature"),
         json.flag("normalized"),
-        json.flag("corrected"));
+        json.flag("corrected"),
+        json.has("negatives")
+            ? new Matching.Sampled((int) json.integer("negatives"), (int) json.integer("pool"))
+            : Matching.Sampled.NONE);
   }
 
   private static Json names(List<String> names) {

@@ -49,6 +49,12 @@ public record Features(
     this(dense, parts, oneWidth(parts), within, sequences, Optional.empty(), pass);
   }
 
+  /** Rows of the batch, {@code B}, without those of drawn items: {@link RetrievalModel#sampled}. */
+  public int batch() {
+    Tensor of = items.map(BatchItems::rewards).orElse(dense);
+    return of.shape().size(0);
+  }
+
   private static List<Integer> oneWidth(List<Tensor> parts) {
     Shape last = parts.getLast().shape();
     return Collections.nCopies(last.size(1), last.size(2));

@@ -10,6 +10,7 @@ import dev.tern.internal.table.index.IdNumbers;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Variable;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * How many rows of a batch have an item, on average, as a stream of batches shows it (Yi et al.,
@@ -31,9 +32,6 @@ final class ItemRates {
   private static final int MEMORY = 50;
   private static final int LONGEST = 10;
 
-  /** Stands for the item of rows without one; an id like any other, but hardly in use. */
-  private static final long NO_ITEM = 0x5A17_9C3E_D4B8_6F21L;
-
   /** Whole numbers up to here are exact in floats. */
   private static final int AROUND = 1 << 24;
 
@@ -45,6 +43,9 @@ final class ItemRates {
 
   private final int slot;
   private final String name;
+
+  /** Items that are drawn beside those of rows. */
+  private final Optional<ItemPool> pool;
 
   /** The items of a batch. */
   private final IdNumbers seen = new IdNumbers();
@@ -59,31 +60,35 @@ final class ItemRates {
    * No batches yet.
    *
    * @param name of the slot whose ids name items
+   * @param pool of items that are drawn beside those of rows
    */
-  static ItemRates of(Parameters parameters, Schema schema, String name) {
+  static ItemRates of(Parameters parameters, Schema schema, String name, Optional<ItemPool> pool) {
     int slot = schema.slotNames().indexOf(name);
     if (slot < 0) {
       throw new IllegalArgumentException(
           "model: got %s as the column that names items, expected one of the columns of ids, %s"
               .formatted(name, schema.slotNames()));
     }
-    return new ItemRates(parameters, slot, name);
+    return new ItemRates(parameters, slot, name, pool);
   }
 
-  private ItemRates(Parameters parameters, int slot, String name) {
+  private ItemRates(Parameters parameters, int slot, String name, Optional<ItemPool> pool) {
     this.slot = slot;
     this.name = name;
+    this.pool = pool;
     table = parameters.statistic("items.gaps", Shape.of(3 * HASHES, BUCKETS), 0);
     clock = parameters.statistic("items.batches", Shape.of(2), 0);
   }
 
   /**
    * Counts a batch: writes for each of its rows the number and the logarithm of the rate of its
-   * item, as {@link BatchItems} has them, to memory at these addresses.
+   * item, as {@link BatchItems} has them, to memory at these addresses. Then its items are in the
+   * pool.
    *
+   * @param own rows that count; those behind them are drawn items
    * @throws IllegalArgumentException if a row has several items
    */
-  void count(Batch batch, long numbersAt, long logRatesAt) {
+  void count(Batch batch, int own, long numbersAt, long logRatesAt) {
     int rows = batch.size();
     if (ids.length < rows) {
       ids = new long[rows];
@@ -96,17 +101,34 @@ final class ItemRates {
       long id = item(batch, row);
       int number = seen.of(id);
       ids[number] = id;
-      counts[number]++;
+      counts[number] += row < own ? 1 : 0;
       Memory.setFloat(numbersAt + 4L * row, number);
     }
     float now = tick();
     for (int number = 0; number < seen.size(); number++) {
-      logRates[number] = -Pointwise.log(gap(ids[number], counts[number], now));
+      long id = ids[number];
+      logRates[number] =
+          logRate(id, counts[number] > 0 ? gap(id, counts[number], now) : gapSoFar(id, now));
     }
     for (int row = 0; row < rows; row++) {
       float rate = logRates[(int) Memory.getFloat(numbersAt + 4L * row)];
       Memory.setFloat(logRatesAt + 4L * row, rate);
     }
+    addItems(batch, own);
+  }
+
+  /** Adds the items of the first {@code rows} rows to the pool, if there is one. */
+  void addItems(Batch batch, int rows) {
+    if (pool.isPresent()) {
+      for (int row = 0; row < rows; row++) {
+        pool.get().add(batch, row, item(batch, row));
+      }
+    }
+  }
+
+  /** The logarithm of how often the item is in a batch, in its rows or drawn. */
+  private float logRate(long id, float gap) {
+    return pool.isEmpty() ? -Pointwise.log(gap) : Pointwise.log(1 / gap + pool.get().share(id));
   }
 
   /** The id of a row's item. */
@@ -119,7 +141,7 @@ final class ItemRates {
           "train: got %d values of %s in row %d of a batch (the first are %d and %d), expected one, as they name the row's item; name a column with one value a row first in the item's columns"
               .formatted(count, name, row, batch.ids(slot)[at], batch.ids(slot)[at + 1]));
     }
-    return count == 0 ? NO_ITEM : batch.ids(slot)[at];
+    return count == 0 ? ItemPool.NO_ITEM : batch.ids(slot)[at];
   }
 
   /** Counts the batch; returns its number modulo {@link #AROUND}. */
@@ -167,6 +189,29 @@ final class ItemRates {
     Memory.setFloat(mean, after);
     Memory.setFloat(gaps, all);
     return after;
+  }
+
+  /**
+   * The mean gap between rows with an item that is in no row of the batch. An item that was met
+   * once, or that is away for long, has no gap shorter than the time since then.
+   */
+  private float gapSoFar(long item, float now) {
+    long hash = SplitMix64.mix(item);
+    float longest = 1f / AROUND;
+    for (int h = 0; h < HASHES; h++) {
+      int bucket = (int) (hash >>> (32 * h)) & (BUCKETS - 1);
+      longest = Math.max(longest, gapSoFar(h, bucket, now));
+    }
+    return longest;
+  }
+
+  private float gapSoFar(int hash, int bucket, float now) {
+    long at = table.memory().address() + 4L * (3L * hash * BUCKETS + bucket);
+    float mean = Memory.getFloat(at);
+    float passed = now + 1 - Memory.getFloat(at + 4L * BUCKETS);
+    float since = passed < 0 ? passed + AROUND : passed;
+    boolean isKnown = Memory.getFloat(at + 8L * BUCKETS) > 0;
+    return isKnown && since <= LONGEST * mean ? mean : Math.max(mean, since);
   }
 
   /** Forgets all batches: for items whose ids mean something else than before. */

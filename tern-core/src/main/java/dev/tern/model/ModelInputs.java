@@ -121,7 +121,7 @@ public final class ModelInputs implements AutoCloseable {
     if (network.itemRates().isEmpty()) {
       return features(pass);
     }
-    Shape shape = Shape.of(rewards.shape().size(0));
+    Shape shape = Shape.of(rewards.shape().size(0) + network.sampledItems());
     Variable numbers = Variable.zeros(network.device(), "items.numbers", shape);
     Variable rates = Variable.zeros(network.device(), "items.rates", shape);
     items = Optional.of(new ItemInputs(numbers, rates));
@@ -193,12 +193,16 @@ public final class ModelInputs implements AutoCloseable {
     Memory.copyIn(batch.dense(), 0, dense.memory().address(), numbers);
   }
 
-  /** Counts the items of {@code batch}, once for each batch trained on, if the model has any. */
-  public void countItems(Batch batch) {
+  /**
+   * Counts the items of a batch, once for each batch trained on, if the model has any.
+   *
+   * @param rows of the batch; those behind them are drawn items
+   */
+  public void countItems(Batch batch, int rows) {
     if (items.isPresent()) {
       long numbers = items.get().numbers().memory().address();
       long rates = items.get().logRates().memory().address();
-      network.itemRates().orElseThrow().count(batch, numbers, rates);
+      network.itemRates().orElseThrow().count(batch, rows, numbers, rates);
     }
   }
 

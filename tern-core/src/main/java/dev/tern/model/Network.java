@@ -8,7 +8,10 @@ import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.SlotTables;
+import dev.tern.embedding.config.Admission;
 import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.Eviction;
+import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
@@ -47,25 +50,62 @@ public final class Network implements AutoCloseable {
   private final List<Integer> slotWidths;
 
   private final Optional<ItemRates> itemRates;
+  private final Optional<ItemPool> itemPool;
 
   private Network(
-      Device device,
-      Model model,
-      TaskLabels tasks,
-      Schema schema,
-      Parameters parameters,
-      SlotTables tables,
-      Optional<ItemRates> itemRates) {
+      Device device, Schema schema, Parameters parameters, SlotTables tables, Modelled modelled) {
     this.device = device;
     this.schema = schema;
-    this.model = model;
-    this.tasks = tasks;
+    model = modelled.model();
+    tasks = modelled.tasks();
     this.parameters = List.copyOf(parameters.all());
     variables = Stream.concat(this.parameters.stream(), parameters.statistics().stream()).toList();
     this.tables = tables;
-    this.itemRates = itemRates;
+    itemRates = modelled.rates();
+    itemPool = modelled.pool();
     sequences = model.readsSequences() ? schema.sequences() : Map.of();
     slotWidths = schema.slots().stream().map(slot -> lastPart(model, slot.table())).toList();
+  }
+
+  /** A model, what it predicts, and what training knows of items if it has any. */
+  private record Modelled(
+      Model model, TaskLabels tasks, Optional<ItemRates> rates, Optional<ItemPool> pool) {
+    static Modelled of(Model model, TaskLabels tasks, Schema schema, Parameters parameters) {
+      if (model.itemSlot().isEmpty()) {
+        return new Modelled(model, tasks, Optional.empty(), Optional.empty());
+      }
+      String slot = model.itemSlot().get();
+      // The pool comes last, so that statistics stand in their usual order without it.
+      Optional<ItemPool> pool =
+          model instanceof RetrievalModel towers && towers.sampled().negatives() > 0
+              ? Optional.of(
+                  ItemPool.of(
+                      parameters,
+                      schema,
+                      PartColumns.ofItems(schema, towers.itemColumns()),
+                      slot,
+                      towers.sampled()))
+              : Optional.empty();
+      ItemRates rates = ItemRates.of(parameters, schema, slot, pool);
+      return new Modelled(model, tasks, Optional.of(rates), pool);
+    }
+
+    /** Drawn items would count as met, where tables count what they meet. */
+    void requireRowsForGood(Schema schema, List<EmbeddingTable> tables) {
+      if (pool.isEmpty() || !(model instanceof RetrievalModel towers)) {
+        return;
+      }
+      for (Slot slot : schema.slots()) {
+        RowPolicy rows = tables.get(schema.tables().indexOf(slot.table())).config().rows();
+        if (towers.itemColumns().contains(slot.name())
+            && !(rows.admission() instanceof Admission.Always
+                && rows.eviction() instanceof Eviction.Never)) {
+          throw new IllegalArgumentException(
+              "network: got %d drawn negatives and the policy %s for rows of table %s, expected rows for all ids, for good, as drawn items would count as met; leave the policy of this table out, or model.negatives"
+                  .formatted(pool.get().negatives(), rows, slot.table()));
+        }
+      }
+    }
   }
 
   /** Width of the last part of the rows of a table. */
@@ -100,8 +140,7 @@ public final class Network implements AutoCloseable {
     TaskLabels tasks = TaskLabels.of(schema, factory.tasks(schema));
     Model model = factory.create(schema, parameters);
     requireSequences(model, schema);
-    Optional<ItemRates> rates =
-        model.itemSlot().map(slot -> ItemRates.of(parameters, schema, slot));
+    Modelled modelled = Modelled.of(model, tasks, schema, parameters);
     TableOptions told = withFirstPart(model, options);
     List<String> names = schema.tables();
     Set<String> named = new TreeSet<>(options.rowsOf().keySet());
@@ -118,6 +157,7 @@ public final class Network implements AutoCloseable {
                 ? EmbeddingTable.create(config, tier.get(), device)
                 : EmbeddingTable.create(config, device));
       }
+      modelled.requireRowsForGood(schema, tables);
     } catch (RuntimeException | Error e) {
       tables.forEach(EmbeddingTable::close);
       throw e;
@@ -125,7 +165,7 @@ public final class Network implements AutoCloseable {
     List<Integer> ofSlots =
         schema.slots().stream().map(slot -> names.indexOf(slot.table())).toList();
     SlotTables slots = new SlotTables(tables, ofSlots, combiners(model, schema, options));
-    return new Network(device, model, tasks, schema, parameters, slots, rates);
+    return new Network(device, schema, parameters, slots, modelled);
   }
 
   private static int width(Model model, String table) {
@@ -227,8 +267,8 @@ public final class Network implements AutoCloseable {
     Parameters again = new Parameters(device, 0);
     try {
       Model same = factory.create(schema, again);
-      Optional<ItemRates> rates = same.itemSlot().map(slot -> ItemRates.of(again, schema, slot));
-      return new Network(device, same, tasks, schema, again, view, rates);
+      Modelled modelled = Modelled.of(same, tasks, schema, again);
+      return new Network(device, schema, again, view, modelled);
     } catch (RuntimeException | Error e) {
       again.all().forEach(Variable::close);
       again.statistics().forEach(Variable::close);
@@ -360,7 +400,45 @@ public final class Network implements AutoCloseable {
    */
   public boolean forgetItems() {
     itemRates.ifPresent(ItemRates::clear);
+    forgetItemPool();
     return itemRates.isPresent();
+  }
+
+  /**
+   * Forgets the items that negatives are drawn from, {@link RetrievalModel#sampled}: where ids of
+   * the item's columns mean something else than before.
+   *
+   * @return whether there was anything to forget
+   */
+  public boolean forgetItemPool() {
+    itemPool.ifPresent(ItemPool::clear);
+    return itemPool.isPresent();
+  }
+
+  /** Items that are drawn for each batch in training: {@link RetrievalModel#sampled}. */
+  public int sampledItems() {
+    return itemPool.map(ItemPool::negatives).orElse(0);
+  }
+
+  /**
+   * Lets {@code to} have the rows of an encoded batch, then rows with the items that are drawn for
+   * it. What is drawn depends on the batches that were counted before it, {@link
+   * ModelInputs#countItems}; for the first one on its own items.
+   *
+   * @param seed of the draw
+   * @throws IllegalStateException if the model has no {@link #sampledItems}
+   */
+  public void sampleItems(Batch batch, Batch to, long seed) {
+    ItemPool pool =
+        itemPool.orElseThrow(() ->
+            new IllegalStateException(
+                "network: got a call to draw items for a model without sampled ones"));
+    if (pool.size() == 0) {
+      itemRates.orElseThrow().addItems(batch, batch.size());
+    }
+    to.clear();
+    to.appendRows(batch, 0, batch.size());
+    pool.draw(to, seed);
   }
 
   /** Memory for what the model reads of {@code batch} rows, without sequences. */
@@ -402,7 +480,7 @@ public final class Network implements AutoCloseable {
    */
   public Tensor logits(Features features) {
     Tensor logits = model.logits(features);
-    int rows = features.dense().shape().size(0);
+    int rows = features.batch();
     Shape expected = tasks.count() == 1 ? Shape.of(rows) : Shape.of(rows, tasks.count());
     if (!logits.shape().equals(expected)) {
       throw new IllegalArgumentException(

@@ -15,6 +15,15 @@ public interface RetrievalModel extends Model {
   /** Numbers of a vector, {@code D}. */
   int vectorWidth();
 
+  /**
+   * Items that training draws for each batch, from those that it has met. Their rows stand behind
+   * the {@code B} rows of the batch in {@link Features}, with empty columns of users; {@link
+   * #logits} gives those of the {@code B} rows. None by default.
+   */
+  default Matching.Sampled sampled() {
+    return Matching.Sampled.NONE;
+  }
+
   /** The vector of each row's user, {@code [B, D]}; it depends on no column of the item. */
   Tensor users(Features x);
 

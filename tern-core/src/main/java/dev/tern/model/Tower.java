@@ -34,9 +34,10 @@ record Tower(PartColumns columns, Mlp hidden, Linear out, boolean normalized) {
     return new Tower(columns, hidden, out, sizes.matching().normalized());
   }
 
-  /** The vector of each row, {@code [B, D]}. */
-  Tensor vectors(Features x) {
-    Tensor vectors = out.apply(hidden.apply(columns.of(x), x.pass()));
+  /** The vector of each of the first {@code rows} rows, {@code [rows, D]}. */
+  Tensor vectors(Features x, int rows) {
+    Tensor read = InBatchSoftmax.first(columns.of(x), rows);
+    Tensor vectors = out.apply(hidden.apply(read, x.pass()));
     return normalized ? InBatchSoftmax.normalized(vectors) : vectors;
   }
 }

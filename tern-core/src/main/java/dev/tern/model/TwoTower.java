@@ -51,18 +51,23 @@ final class TwoTower implements RetrievalModel {
   }
 
   @Override
+  public Matching.Sampled sampled() {
+    return sizes.matching().sampled();
+  }
+
+  @Override
   public boolean hasOwnLoss() {
     return true;
   }
 
   @Override
   public Tensor users(Features x) {
-    return user.vectors(x).mul(1 / sizes.matching().temperature());
+    return user.vectors(x, x.batch()).mul(1 / sizes.matching().temperature());
   }
 
   @Override
   public Tensor items(Features x) {
-    return item.vectors(x);
+    return item.vectors(x, x.dense().shape().size(0));
   }
 
   @Override
@@ -75,6 +80,6 @@ final class TwoTower implements RetrievalModel {
           Tensor loss = InBatchSoftmax.loss(users, items, rows.numbers(), rates, rows.rewards());
           x.pass().addLoss("in-batch softmax", loss);
         });
-    return users.mul(items).sum(1);
+    return users.mul(InBatchSoftmax.first(items, x.batch())).sum(1);
   }
 }

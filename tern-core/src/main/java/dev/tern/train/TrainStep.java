@@ -76,7 +76,7 @@ final class TrainStep implements AutoCloseable {
     this.lookup = lookup;
     this.rooms = rooms;
     Device device = network.device();
-    inputs = network.newInputs(batch, rooms);
+    inputs = network.newInputs(batch + network.sampledItems(), rooms);
     List<Runnable> made = new ArrayList<>();
     try {
       seed = Variable.of(device, "seed", Shape.of(1), DType.I64);
@@ -150,17 +150,18 @@ final class TrainStep implements AutoCloseable {
   /**
    * Copies {@code batch} into the step's inputs and looks its rows up. It may be closed after that.
    *
+   * @param rows those of {@code batch}, then those of items that were drawn for it
    * @param noise seed of dropout in this step
    * @throws IllegalArgumentException if a label is missing, or its loss does not accept it
    */
-  void find(Batch batch, long noise) {
+  void find(Batch batch, Batch rows, long noise) {
     long start = System.nanoTime();
     copyLabels(batch);
-    inputs.copyDense(batch);
-    inputs.countItems(batch);
+    inputs.copyDense(rows);
+    inputs.countItems(rows, batch.size());
     seed.setLong(noise);
     long copied = System.nanoTime();
-    inputs.find(lookup, batch, true);
+    inputs.find(lookup, rows, true);
     copying += copied - start;
     lookingUp += System.nanoTime() - copied;
   }

@@ -62,6 +62,7 @@ public final class Trainer implements AutoCloseable {
   private final Optional<RunCheckpoints> checkpoints;
 
   private final TrainSteps steps;
+  private final SampledRows sampled;
   private Optional<TrainingBatches> batches = Optional.empty();
   private final Evaluation evaluation;
   private RunState state = RunState.START;
@@ -85,6 +86,7 @@ public final class Trainer implements AutoCloseable {
     options.monitor().index(network.tasks().tasks()); // A task of this name is there.
     lookup = network.newLookup();
     steps = new TrainSteps(network, optimizer, lookup, options);
+    sampled = new SampledRows(network, options.seed());
     evaluation = new Evaluation(network, encoder, options, steps);
     writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
@@ -331,6 +333,12 @@ public final class Trainer implements AutoCloseable {
     return lookup;
   }
 
+  /** Forgets the batch that was looked up ahead, which the caller then closes. */
+  void forgetAhead() {
+    lookup.forgetAhead();
+    sampled.forget();
+  }
+
   /** Notes that these batches are closed. */
   void leave(TrainingBatches closing) {
     batches = batches.filter(open -> open != closing);
@@ -354,8 +362,11 @@ public final class Trainer implements AutoCloseable {
     long number = state.step() + 1;
     float rate = options.schedule().at(number);
     optimizer.prepare(number, rate);
-    step.find(batch, Pointwise.mix(options.seed() + number));
-    batches.flatMap(TrainingBatches::takeReady).ifPresent(lookup::lookAhead);
+    step.find(batch, sampled.of(batch, number), Pointwise.mix(options.seed() + number));
+    Optional<Batch> next = batches.flatMap(TrainingBatches::takeReady);
+    if (next.isPresent()) {
+      lookup.lookAhead(sampled.ahead(next.get(), number + 1));
+    }
     float loss = step.update(number, options.tableRate(rate));
     if (!Float.isFinite(loss)) {
       throw new IllegalStateException(

@@ -84,7 +84,7 @@ public final class TrainingBatches implements Iterable<Batch>, AutoCloseable {
 
   private void release() {
     current = null;
-    trainer.lookup().forgetAhead();
+    trainer.forgetAhead();
     given.ifPresent(Batch::close);
     next.ifPresent(Batch::close);
     given = Optional.empty();

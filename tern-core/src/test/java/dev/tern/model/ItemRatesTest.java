@@ -14,6 +14,7 @@ import dev.tern.tensor.Variable;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -34,10 +35,15 @@ final class ItemRatesTest {
 
   /** Counts a batch; the rate of each row's item, and the numbers behind them. */
   private static float[] count(Device device, ItemRates rates, Batch batch) {
+    return count(device, rates, batch, batch.size());
+  }
+
+  /** The same for a batch whose rows from {@code own} on are drawn items. */
+  private static float[] count(Device device, ItemRates rates, Batch batch, int own) {
     int rows = batch.size();
     try (Variable numbers = Variable.zeros(device, "numbers", Shape.of(rows));
         Variable logs = Variable.zeros(device, "rates", Shape.of(rows))) {
-      rates.count(batch, numbers.memory().address(), logs.memory().address());
+      rates.count(batch, own, numbers.memory().address(), logs.memory().address());
       float[] result = new float[2 * rows];
       for (int row = 0; row < rows; row++) {
         result[row] = (float) Math.exp(logs.toArray()[row]);
@@ -50,7 +56,7 @@ final class ItemRatesTest {
   @Test
   void theRateIsRowsABatchAndEqualItemsHaveOneNumber() {
     try (Device device = Device.cpu(1, 1L << 26)) {
-      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item", Optional.empty());
       float[] first = count(device, rates, batch(5, 9, 5, 5));
       assertThat(first).containsExactly(new float[] {3, 1, 3, 3, 0, 1, 0, 0}, within(1e-5f));
       for (int i = 0; i < 3; i++) {
@@ -69,7 +75,7 @@ final class ItemRatesTest {
     Random random = new Random(6);
     Map<Long, Plain> plain = new HashMap<>();
     try (Device device = Device.cpu(1, 1L << 26)) {
-      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item", Optional.empty());
       for (long step = 1; step <= 400; step++) {
         long[] ids = random.longs(64, 0, 1000).map(x -> x * x / 5000).toArray();
         float[] got = count(device, rates, batch(ids));
@@ -101,7 +107,7 @@ final class ItemRatesTest {
   @Test
   void anItemThatIsNewOrWasAwayForLongIsSoonKnown() {
     try (Device device = Device.cpu(1, 1L << 26)) {
-      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item", Optional.empty());
       for (int i = 0; i < 5000; i++) {
         count(device, rates, i < 100 ? batch(1, 3) : batch(1));
       }
@@ -118,7 +124,7 @@ final class ItemRatesTest {
   @Test
   void clearedRatesBeginAnew() {
     try (Device device = Device.cpu(1, 1L << 26)) {
-      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item", Optional.empty());
       float[] fresh = count(device, rates, batch(1, 2, 1));
       count(device, rates, batch(2, 2));
       rates.clear();
@@ -142,16 +148,51 @@ final class ItemRatesTest {
     twice.addId(0, 5);
     twice.endRow();
     try (Device device = Device.cpu(1, 1L << 26)) {
-      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item");
+      ItemRates rates = ItemRates.of(new Parameters(device, 1), SCHEMA, "item", Optional.empty());
       float[] got = count(device, rates, some);
       assertThat(new float[] {got[3], got[4], got[5]}).containsExactly(0, 1, 0);
       assertThatThrownBy(() -> count(device, rates, twice))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("got 2 values of item in row 0 of a batch (the first are 4 and 5)");
       Parameters others = new Parameters(device, 1);
-      assertThatThrownBy(() -> ItemRates.of(others, SCHEMA, "ad"))
+      assertThatThrownBy(() -> ItemRates.of(others, SCHEMA, "ad", Optional.empty()))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("got ad as the column that names items, expected one of");
+    }
+  }
+
+  @Test
+  void drawnItemsAreNotCountedAndRaiseTheRateOfAllItemsOfThePool() {
+    try (Device device = Device.cpu(1, 1L << 26)) {
+      Parameters parameters = new Parameters(device, 1);
+      ItemPool pool =
+          ItemPool.of(
+              parameters,
+              SCHEMA,
+              PartColumns.without(List.of(), SCHEMA, "item", "user"),
+              "item",
+              new Matching.Sampled(6, 10));
+      ItemRates rates = ItemRates.of(parameters, SCHEMA, "item", Optional.of(pool));
+      ItemRates alone = ItemRates.of(new Parameters(device, 1), SCHEMA, "item", Optional.empty());
+      count(device, rates, batch(5, 9, 5));
+      count(device, alone, batch(5, 9, 5));
+      for (int i = 0; i < 3; i++) {
+        count(device, rates, batch(1));
+        count(device, alone, batch(1));
+      }
+      // Three items are in the pool, so each is drawn twice a batch; 7 is not there yet.
+      float[] got = count(device, rates, batch(9, 7, 5, 1, 5), 2);
+      float[] without = count(device, alone, batch(9, 7));
+      assertThat(got)
+          .containsExactly(
+              new float[] {
+                without[0] + 2, without[1], 1 / 4f + 2, 1 + 2, 1 / 4f + 2, 0, 1, 2, 3, 2
+              },
+              within(1e-5f));
+      assertThat(pool.size()).isEqualTo(4);
+      // The gap of 5, whose rows came in batch 1, is over all 5 batches to here.
+      float[] later = count(device, rates, batch(5));
+      assertThat(later[0]).isCloseTo(count(device, alone, batch(5))[0] + 6 / 4f, within(1e-5f));
     }
   }
 }

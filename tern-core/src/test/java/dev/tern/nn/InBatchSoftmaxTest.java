@@ -19,16 +19,24 @@ final class InBatchSoftmaxTest {
   private record Pairs(
       int rows, float[] users, float[] items, float[] numbers, float[] rates, float[] rewards) {
     static Pairs random(int rows, int distinct, Random random) {
-      float[] numbers = new float[rows];
-      float[] rates = new float[rows];
+      return random(rows, 0, distinct, random);
+    }
+
+    /** Pairs with further items behind those of rows. */
+    static Pairs random(int rows, int drawn, int distinct, Random random) {
+      int all = rows + drawn;
+      float[] numbers = new float[all];
+      float[] rates = new float[all];
       float[] rewards = new float[rows];
-      for (int i = 0; i < rows; i++) {
+      for (int i = 0; i < all; i++) {
         numbers[i] = random.nextInt(distinct);
         rates[i] = numbers[i] / 7;
+      }
+      for (int i = 0; i < rows; i++) {
         rewards[i] = random.nextInt(3) == 0 ? 0 : random.nextFloat();
       }
       return new Pairs(
-          rows, normal(random, rows * D), normal(random, rows * D), numbers, rates, rewards);
+          rows, normal(random, rows * D), normal(random, all * D), numbers, rates, rewards);
     }
 
     private static float[] normal(Random random, int count) {
@@ -40,13 +48,17 @@ final class InBatchSoftmaxTest {
     }
 
     Tensor loss(Tensor u, Tensor v) {
-      Shape ofRows = Shape.of(rows);
+      Shape ofItems = Shape.of(numbers.length);
       return InBatchSoftmax.loss(
-          u, v, Tensor.of(ofRows, numbers), Tensor.of(ofRows, rates), Tensor.of(ofRows, rewards));
+          u,
+          v,
+          Tensor.of(ofItems, numbers),
+          Tensor.of(ofItems, rates),
+          Tensor.of(Shape.of(rows), rewards));
     }
 
     Tensor vectors(float[] values) {
-      return Tensor.of(Shape.of(rows, D), values);
+      return Tensor.of(Shape.of(values.length / D, D), values);
     }
 
     double plain() {
@@ -55,7 +67,7 @@ final class InBatchSoftmaxTest {
       for (int i = 0; i < rows; i++) {
         double own = Math.exp(score(i, i));
         double bottom = own;
-        for (int j = 0; j < rows; j++) {
+        for (int j = 0; j < numbers.length; j++) {
           bottom += numbers[i] == numbers[j] ? 0 : Math.exp(score(i, j));
         }
         sum -= rewards[i] * Math.log(own / bottom);
@@ -84,9 +96,23 @@ final class InBatchSoftmaxTest {
     }
   }
 
-  @Test
-  void gradientsAgreeWithFiniteDifferences() {
-    Pairs pairs = Pairs.random(9, 5, new Random(2));
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8, 17})
+  void itemsBehindThoseOfRowsAreNegativesOfEveryRow(int rows) {
+    Random random = new Random(rows);
+    for (int drawn : new int[] {1, 5, 64}) {
+      for (int distinct : new int[] {1, 3, 1000}) {
+        Pairs pairs = Pairs.random(rows, drawn, distinct, random);
+        float loss = pairs.loss(pairs.vectors(pairs.users), pairs.vectors(pairs.items)).item();
+        assertThat((double) loss).isCloseTo(pairs.plain(), within(2e-5 * (1 + pairs.plain())));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 6})
+  void gradientsAgreeWithFiniteDifferences(int drawn) {
+    Pairs pairs = Pairs.random(9, drawn, 5, new Random(2));
     Tensor users = pairs.vectors(pairs.users);
     Tensor items = pairs.vectors(pairs.items);
     List<Tensor> gradients = Tensor.gradients(pairs.loss(users, items), List.of(users, items));

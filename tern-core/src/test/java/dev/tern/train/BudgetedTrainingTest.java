@@ -54,7 +54,7 @@ final class BudgetedTrainingTest {
       for (int i = 1; i <= STEPS; i++) {
         ENCODER.apply(PlantedRuns.planted(i, ROWS), batch);
         optimizer.prepare(i, 0.01f);
-        step.find(batch, i);
+        step.find(batch, batch, i);
         numbers.add(step.update(i, 0.01f));
       }
       for (float logit : step.logits()) {

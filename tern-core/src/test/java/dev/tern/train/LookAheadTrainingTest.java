@@ -110,7 +110,7 @@ final class LookAheadTrainingTest {
         Batch after = batch(random);
         next = after;
         optimizer.prepare(i, 0.01f);
-        step.find(batch, i);
+        step.find(batch, batch, i);
         if (ahead != Ahead.NEVER) {
           lookup.lookAhead(after);
         }

@@ -228,7 +228,8 @@ final class StepMemoryTest {
     for (long number = from; number < from + STEPS; number++) {
       optimizer.prepare(number, 0.01f);
       Batch next = batches.get((int) ((number + 1) % BATCHES));
-      step.find(batches.get((int) (number % BATCHES)), number);
+      Batch batch = batches.get((int) (number % BATCHES));
+      step.find(batch, batch, number);
       lookup.lookAhead(next);
       step.update(number, 0.01f);
       step.logits();

@@ -302,6 +302,14 @@ final class Checks {
               + ": model.item_columns: got no columns for twotower, expected those of the item;"
               + " name them, the one with the item's id first, as in [item, category]");
     }
+    Long pool = s.get(ModelKeys.POOL);
+    if (s.get(ModelKeys.NEGATIVES) == 0 && !Optional.of(pool).equals(ModelKeys.POOL.fallback())) {
+      throw new ConfigException(
+          s.where("model.pool")
+              + ": model.pool: got "
+              + pool
+              + " without model.negatives, where it has no effect; say how many to draw");
+    }
     String monitor = s.get(TrainKeys.MONITOR);
     if (!List.of("auc", "gauc").contains(monitor)) {
       throw new ConfigException(

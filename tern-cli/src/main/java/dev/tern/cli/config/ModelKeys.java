@@ -163,6 +163,20 @@ final class ModelKeys {
               true,
               "Whether the loss allows for items that are negatives often, as they occur often.")
           .when(MODEL, "twotower");
+  static final Key<Long> NEGATIVES =
+      KEYS.key(
+              "model.negatives",
+              new Kind.Whole(0, 1 << 20),
+              0L,
+              "Items drawn for each batch as further negatives, from those that training has met.")
+          .when(MODEL, "twotower");
+  static final Key<Long> POOL =
+      KEYS.key(
+              "model.pool",
+              new Kind.Whole(1, 1 << 24),
+              65_536L,
+              "Items to draw negatives from, at most: those that were new last.")
+          .when(MODEL, "twotower");
   static final Key<List<Integer>> TOWERS =
       KEYS.key(
               "model.towers",
@@ -337,7 +351,8 @@ final class ModelKeys {
                 s.get(ITEM_COLUMNS),
                 s.get(TEMPERATURE).floatValue(),
                 s.get(NORMALIZED),
-                s.get(CORRECTED)),
+                s.get(CORRECTED),
+                new Matching.Sampled(s.get(NEGATIVES).intValue(), s.get(POOL).intValue())),
             new WideDeep(s.get(WIDE_ONLY), s.get(DEEP_ONLY))),
         new Towers(
             tasks(s),
