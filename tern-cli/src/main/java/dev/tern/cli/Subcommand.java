@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.cli.board.BoardCommand;
 import dev.tern.cli.serve.ServeCommand;
 import dev.tern.cli.table.TableCommand;
 import java.util.EnumSet;
@@ -17,6 +18,7 @@ enum Subcommand {
   SERVE,
   DATA,
   TABLE,
+  BOARD,
   PROFILE,
   REPLAY,
   BENCH,
@@ -53,6 +55,7 @@ enum Subcommand {
       case SERVE -> ServeCommand.class;
       case DATA -> DataCommand.class;
       case TABLE -> TableCommand.class;
+      case BOARD -> BoardCommand.class;
       case PROFILE -> ProfileCommand.class;
       case REPLAY -> ReplayCommand.class;
       case BENCH -> BenchCommand.class;
