@@ -1,8 +1,6 @@
 package dev.tern.cli.board;
 
 import dev.tern.internal.json.Json;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -27,11 +25,15 @@ final class Curves {
     }
   }
 
-  private record Recent(Group group, Figure figure, long step, double seconds, double value) {}
-
   private final Map<String, Group> train = new LinkedHashMap<>();
   private final Map<String, Group> eval = new LinkedHashMap<>();
-  private final Deque<Recent> recent = new ArrayDeque<>();
+
+  // The point of number n lies at n % RECENT.
+  private final Group[] groups = new Group[RECENT];
+  private final Figure[] figures = new Figure[RECENT];
+  private final long[] steps = new long[RECENT];
+  private final double[] seconds = new double[RECENT];
+  private final double[] values = new double[RECENT];
 
   /** Points so far. */
   private long count;
@@ -96,10 +98,12 @@ final class Curves {
       group.curves[at] = curve;
     }
     curve.add(line.step(), line.seconds(), value);
-    if (recent.size() == RECENT) {
-      recent.remove();
-    }
-    recent.add(new Recent(group, figure, line.step(), line.seconds(), value));
+    int free = (int) (count % RECENT);
+    groups[free] = group;
+    figures[free] = figure;
+    steps[free] = line.step();
+    seconds[free] = line.seconds();
+    values[free] = value;
     count++;
   }
 
@@ -110,24 +114,24 @@ final class Curves {
 
   /** Whether all points from number {@code from} on are still kept one by one. */
   boolean keepsFrom(long from) {
-    return from >= count - recent.size() && from <= count;
+    return from >= count - RECENT && from <= count;
   }
 
   /** Points from number {@code from} on, as a JSON array of key, step, seconds and value. */
   String since(long from) {
     StringBuilder out = new StringBuilder("[");
-    recent.stream()
-        .skip(from - (count - recent.size()))
-        .forEach(point ->
-            out.append(out.length() == 1 ? "[" : ",[")
-                .append(new Json.Str(point.group.key(point.figure)))
-                .append(',')
-                .append(point.step)
-                .append(',')
-                .append(Curve.text(point.seconds))
-                .append(',')
-                .append(Curve.text(point.value))
-                .append(']'));
+    for (long number = from; number < count; number++) {
+      int at = (int) (number % RECENT);
+      out.append(number == from ? "[" : ",[")
+          .append(new Json.Str(groups[at].key(figures[at])))
+          .append(',')
+          .append(steps[at])
+          .append(',')
+          .append(Curve.text(seconds[at]))
+          .append(',')
+          .append(Curve.text(values[at]))
+          .append(']');
+    }
     return out.append(']').toString();
   }
 

@@ -24,6 +24,8 @@ function bytes(value) {
   const scaled = value / by;
   return scaled.toFixed(scaled < 9.95 ? 2 : scaled < 99.5 ? 1 : 0) + ' ' + unit;
 }
+const unitOf = value => (value >= 2 ** 30 ? 2 ** 30 : value >= 2 ** 20 ? 2 ** 20 : 2 ** 10);
+const BYTES = {format: bytes, base: unitOf, tick: (value, step) => (value === 0 ? '0' : plain(value / unitOf(value), step / unitOf(value)) + bytes(value).slice(-4)), zero: true};
 const percent = value => (100 * value).toFixed(value < 0.0995 ? 1 : 0) + '%';
 function time(seconds) {
   if (seconds < 59.95) return seconds.toFixed(seconds < 9.95 ? 1 : 0) + ' s';
@@ -50,13 +52,12 @@ const FIGURES = {
   gauc: {title: 'GAUC', unit: 'AUC within groups, 0 to 1', format: fixed(4), tick: plain},
   speed: {title: 'Throughput', unit: 'samples per second', format: rate, tick: rate, zero: true},
   waiting: {title: 'Waiting for data', unit: 'share of training time', format: percent, tick: (v, step) => plain(100 * v, 100 * step) + '%', zero: true},
-  memory: {title: 'Memory in use', unit: 'bytes of the budget', format: bytes, tick: bytes, zero: true},
+  memory: {title: 'Memory in use', unit: 'bytes', ...BYTES},
   rows: {title: 'Rows of tables', unit: 'rows, all tables', format: rate, tick: rate, zero: true},
-  table_bytes: {title: 'Memory of tables', unit: 'bytes, all tables', format: bytes, tick: bytes, zero: true},
+  table_bytes: {title: 'Memory of tables', unit: 'bytes, all tables', ...BYTES},
   hit_rate: {title: 'Ids found', unit: 'share of ids that had a row', format: percent, tick: (v, step) => plain(100 * v, 100 * step) + '%'},
 };
 const OF_TASK = ['loss', 'auc', 'r2', 'calibration', 'ece', 'gauc'];
-const BINARY = new Set(['memory', 'table_bytes']);
 
 // Events
 
@@ -266,7 +267,6 @@ function drawCharts() {
     if (!chart) {
       const spec = {...FIGURES[figure], id: charts.size};
       if (task) spec.title += ' of ' + task;
-      if (BINARY.has(figure)) spec.tick = (value, step) => (value === 0 ? '0' : bytes(value));
       chart = new Chart(spec, {
         cursor: x => { view.cursor = x; cursorMoved(); },
         zoom: (low, high) => { view.zoom = low === null ? null : [low, high]; byId('zoom-out').disabled = low === null; dirty(); },

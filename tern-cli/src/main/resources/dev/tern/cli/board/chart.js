@@ -67,7 +67,7 @@ function smoothed(values, keep) {
 }
 
 export class Chart {
-  /** spec: title, unit, format, tick, zero, ideal, isLoss. host: cursor(x), zoom(low, high). */
+  /** spec: title, unit, format, tick, base, zero, ideal, isLoss. host: cursor(x), zoom(low, high). */
   constructor(spec, host) {
     this.spec = spec;
     this.host = host;
@@ -183,6 +183,12 @@ export class Chart {
     if (this.spec.zero) low = Math.min(0, low);
     if (!(low <= high)) return this.isLog() ? [0.1, 1] : [0, 1];
     if (low === high) return this.isLog() ? [low / 1.1, high * 1.1] : [low - Math.abs(low) * 0.01 - 1e-6, high + Math.abs(high) * 0.01 + 1e-6];
+    const least = this.isLog() ? 0 : Math.abs(high) * 5e-4; // Below that the digits of floats would show.
+    if (high - low < least) {
+      const middle = (low + high) / 2;
+      low = middle - least / 2;
+      high = middle + least / 2;
+    }
     const room = (high - low) * 0.06;
     if (this.isLog()) return [low / 1.03, high * 1.03];
     return [this.spec.zero && low >= 0 ? 0 : low - room, high + room];
@@ -236,7 +242,9 @@ export class Chart {
 
   axes(node, {x0, x1, low, high, px, py, width, height}) {
     const bottom = height - BOTTOM;
-    let rows = ticks(low, high, 4);
+    const base = this.spec.base ? this.spec.base(high) : 1;
+    let rows = ticks(low / base, high / base, 4);
+    rows = {step: rows.step * base, all: rows.all.map(y => y * base)};
     if (this.isLog() && high / low > 8) {
       rows = {step: 0, all: []};
       for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
@@ -325,5 +333,8 @@ export class Chart {
       html('span', {class: 'what'}, reference.name), html('span', {class: 'value'}, this.spec.format(reference.value))));
     }
     this.legend.replaceChildren(...items);
+    // One that scrolls must be reached by the keyboard.
+    if (this.legend.scrollHeight > this.legend.clientHeight + 1) this.legend.tabIndex = 0;
+    else this.legend.removeAttribute('tabindex');
   }
 }
