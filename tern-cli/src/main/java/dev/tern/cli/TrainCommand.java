@@ -1,5 +1,7 @@
 package dev.tern.cli;
 
+import dev.tern.cli.board.Board;
+import dev.tern.cli.board.TensorBoardFiles;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.DaysReport;
@@ -77,6 +79,24 @@ final class TrainCommand implements Callable<Integer> {
       description = "Write a log of a training step, which tern replay reads.")
   private Optional<Path> record = Optional.empty();
 
+  @Option(
+      names = "--board",
+      description =
+          "Serve a page with the live curves until training ends, for this machine alone.")
+  private boolean board;
+
+  @Option(
+      names = "--board-port",
+      paramLabel = "PORT",
+      description = "The same at this port; 0 for any free one (default " + Board.PORT + ").")
+  private Optional<Integer> boardPort = Optional.empty();
+
+  @Option(
+      names = "--tensorboard",
+      paramLabel = "FOLDER",
+      description = "Write event files for TensorBoard there, in train and eval.")
+  private Optional<Path> events = Optional.empty();
+
   @Option(names = "--help-config", description = "Print all keys of a configuration.")
   private boolean helpConfig;
 
@@ -100,7 +120,9 @@ final class TrainCommand implements Callable<Integer> {
     Config resolved =
         resume ? Config.loadResumed(file, values, RunFolder::earlier) : Config.load(file, values);
     RunFolder.Earlier earlier = earlier();
-    try (Progress progress = Progress.of(spec.commandLine().getErr())) {
+    try (Progress progress = Progress.of(spec.commandLine().getErr());
+        Closing _ = board(resolved.run().dir(), progress);
+        Closing _ = events(resolved.run().dir(), progress)) {
       TrainRun.Outcome outcome =
           TrainRun.run(resolved, earlier, RunFolder.Maker.TRAIN, progress, record);
       print(out, resolved, outcome);
@@ -119,17 +141,47 @@ final class TrainCommand implements Callable<Integer> {
         : overwrite ? RunFolder.Earlier.REPLACE : RunFolder.Earlier.REFUSE;
   }
 
+  /** Something that ends with the command. */
+  private interface Closing extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /** Starts the board of {@code runs}, if it is asked for. */
+  private Closing board(Path runs, Progress progress) {
+    if (!board && boardPort.isEmpty()) {
+      return () -> {};
+    }
+    Board started =
+        Board.start(List.of(runs.toString()), true, Board.HOST, boardPort.orElse(Board.PORT));
+    progress.note("board at " + started.url() + " until training ends");
+    return started::close;
+  }
+
+  /** Begins to write events of the run in {@code dir}, if they are asked for. */
+  private Closing events(Path dir, Progress progress) {
+    if (events.isEmpty()) {
+      return () -> {};
+    }
+    TensorBoardFiles files = TensorBoardFiles.follow(dir, events.get());
+    return () -> {
+      files.close();
+      files.failure().ifPresent(progress::note);
+    };
+  }
+
   /** Days after each other. */
   private int daily(PrintWriter out, Path file, List<String> values) {
-    if (record.isPresent() || from.isPresent()) {
+    if (record.isPresent() || from.isPresent() || events.isPresent()) {
       throw new ConfigException(
           "train: got --days with "
-              + (record.isPresent() ? "--record" : "--from")
+              + (record.isPresent() ? "--record" : from.isPresent() ? "--from" : "--tensorboard")
               + ", expected one of them; leave the other out");
     }
     RunFolder.Earlier earlier = earlier();
     DailyTraining training = new DailyTraining(file, values, days.orElseThrow());
-    try (Progress progress = Progress.of(spec.commandLine().getErr())) {
+    try (Progress progress = Progress.of(spec.commandLine().getErr());
+        Closing _ = board(training.folder().resolve("*"), progress)) {
       boolean stopped = training.run(earlier, progress);
       progress.close();
       out.print(DailyTraining.table(DaysReport.read(training.folder()).days()));

@@ -2,6 +2,8 @@ package dev.tern.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,7 +26,32 @@ final class BoardMessagesTest {
   void aPortThatIsNoneIsWrongUsage() {
     MainTest.Result result = MainTest.tern("board", temp.toString(), "--port", "65536");
     assertThat(result.code()).isEqualTo(2);
-    assertThat(result.err()).contains("--port: got 65536, expected 0 to 65535");
+    assertThat(result.err()).contains("board: got the port 65536, expected 0 to 65535");
+  }
+
+  @Test
+  void trainingSaysWhereItsBoardIsAndWritesEvents() throws IOException {
+    Files.writeString(temp.resolve("rows.csv"), "y,a\n1,2\n0,1\n1,3\n0,1\n");
+    Path config =
+        Files.writeString(
+            temp.resolve("run.yaml"),
+            """
+            data:
+              format: csv
+              train: %s/rows.csv
+              label: {column: y}
+              dense: {columns: [a]}
+            model: {type: lr}
+            run: {dir: %s/run}
+            train: {batch: 4, epochs: 1, optimizer: {type: sgd, lr: 0.1}, memory: 64m}
+            """
+                .formatted(temp, temp));
+    String events = temp + "/events";
+    MainTest.Result result =
+        MainTest.tern("train", config.toString(), "--board-port", "0", "--tensorboard", events);
+    assertThat(result.err()).containsPattern("board at http://127\\.0\\.0\\.1:[1-9][0-9]*/ until");
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(Path.of(events, "train")).isDirectoryContaining("glob:**/events.out.tfevents.*");
   }
 
   @Test

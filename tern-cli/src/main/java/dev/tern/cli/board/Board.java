@@ -1,5 +1,6 @@
 package dev.tern.cli.board;
 
+import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.RunException;
 import java.io.IOException;
 import java.net.BindException;
@@ -23,6 +24,10 @@ public final class Board implements AutoCloseable {
   /** The port that a board takes unless told otherwise. */
   public static final int PORT = 8600;
 
+  /** The address that a board listens at unless told otherwise: this machine alone reaches it. */
+  public static final String HOST = "127.0.0.1";
+
+  private static final int MOST_PORT = 65_535;
   private static final long POLL_MILLIS = 250;
 
   /** Every so many polls it looks for new runs, checkpoints and reports. */
@@ -54,9 +59,14 @@ public final class Board implements AutoCloseable {
    * @param wait whether runs may begin later
    * @param host name or address to listen at
    * @param port to listen at, 0 to 65,535; 0 for any free one
+   * @throws ConfigException if there is no such port
    * @throws RunException if an argument names no run, or the port is not free
    */
   public static Board start(List<String> arguments, boolean wait, String host, int port) {
+    if (port < 0 || port > MOST_PORT) {
+      throw new ConfigException(
+          "board: got the port " + port + ", expected 0 to 65535; the usual one is " + PORT);
+    }
     RunNames names = RunNames.of(arguments, wait);
     try {
       Board board = new Board(names, new InetSocketAddress(InetAddress.getByName(host), port));
@@ -69,7 +79,7 @@ public final class Board implements AutoCloseable {
           "--host: got " + host + ", expected a name or address of this machine; check it", e);
     } catch (BindException e) {
       throw new RunException(
-          "--port: got "
+          "board: got the port "
               + port
               + " of "
               + host

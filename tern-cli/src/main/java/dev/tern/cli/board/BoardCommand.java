@@ -1,6 +1,5 @@
 package dev.tern.cli.board;
 
-import dev.tern.cli.config.ConfigException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -17,8 +16,6 @@ import picocli.CommandLine.Spec;
     description = "Serves a page with the live curves of runs, side by side.",
     mixinStandardHelpOptions = true)
 public final class BoardCommand implements Callable<Integer> {
-  private static final int MOST_PORT = 65_535;
-
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Parameters(
@@ -39,21 +36,17 @@ public final class BoardCommand implements Callable<Integer> {
   @Option(
       names = "--host",
       paramLabel = "HOST",
-      defaultValue = "127.0.0.1",
+      defaultValue = Board.HOST,
       description =
           "The name or address to listen at (default ${DEFAULT-VALUE}, which this machine alone"
               + " reaches).")
-  private String host = "";
+  private String host = Board.HOST;
 
   @Option(names = "--wait", description = "Wait for runs whose folders are not there yet.")
   private boolean wait;
 
   @Override
   public Integer call() throws InterruptedException {
-    if (port < 0 || port > MOST_PORT) {
-      throw new ConfigException(
-          "--port: got " + port + ", expected 0 to 65535; the usual one is " + Board.PORT);
-    }
     try (Board board = Board.start(runs, wait, host, port)) {
       announce(board, spec.commandLine().getOut(), spec.commandLine().getErr());
       new CountDownLatch(1).await(); // Until the process is told to end.

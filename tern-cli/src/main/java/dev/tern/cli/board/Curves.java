@@ -38,6 +38,7 @@ final class Curves {
   /** Points so far. */
   private long count;
 
+  private boolean tasksLeftOut;
   private long hits;
   private long misses;
 
@@ -52,7 +53,9 @@ final class Curves {
     }
     for (int task = 0; task < line.tasks().size(); task++) {
       String name = line.tasks().get(task);
-      if (split.containsKey(name) || split.size() < MOST_TASKS) {
+      if (!split.containsKey(name) && split.size() == MOST_TASKS) {
+        tasksLeftOut = true;
+      } else {
         Group own = group(line, split, name);
         for (Figure figure : FIGURES) {
           if (figure.isOfTask()) {
@@ -61,6 +64,7 @@ final class Curves {
         }
       }
     }
+    tasksLeftOut |= line.hasTasksLeftOut();
     if (line.hasTables()) {
       long found = line.hits() >= hits ? line.hits() - hits : line.hits();
       long missed = line.misses() >= misses ? line.misses() - misses : line.misses();
@@ -73,7 +77,7 @@ final class Curves {
   }
 
   /** ECE and GAUC stand on the line itself, for the first task. */
-  private static double value(Line line, int task, Figure figure) {
+  static double value(Line line, int task, Figure figure) {
     boolean first = task == 0 && (figure == Figure.ECE || figure == Figure.GAUC);
     return first ? line.of(figure) : line.of(task, figure);
   }
@@ -105,6 +109,11 @@ final class Curves {
     seconds[free] = line.seconds();
     values[free] = value;
     count++;
+  }
+
+  /** Whether some task has no curves, as there is no room. */
+  boolean hasTasksLeftOut() {
+    return tasksLeftOut;
   }
 
   /** Points so far: the number of the next one. */

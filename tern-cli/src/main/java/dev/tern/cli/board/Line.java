@@ -31,6 +31,7 @@ final class Line {
   private long hits;
   private long misses;
   private boolean lossUnknown;
+  private boolean tasksLeftOut;
   private final double[] run = new double[FIGURES];
   private final List<String> tasks = new ArrayList<>();
   private final List<double[]> figures = new ArrayList<>();
@@ -57,6 +58,7 @@ final class Line {
     hits = 0;
     misses = 0;
     lossUnknown = false;
+    tasksLeftOut = false;
     Arrays.fill(run, Double.NaN);
     tasks.clear();
   }
@@ -112,7 +114,9 @@ final class Line {
     }
     while (json.nextToken() == JsonToken.PROPERTY_NAME) {
       String name = json.currentName();
-      if (json.nextToken() != JsonToken.START_OBJECT || tasks.size() == MOST_TASKS) {
+      boolean isTask = json.nextToken() == JsonToken.START_OBJECT;
+      if (!isTask || tasks.size() == MOST_TASKS) {
+        tasksLeftOut |= isTask;
         json.skipChildren();
         continue;
       }
@@ -207,6 +211,11 @@ final class Line {
   /** Whether some loss is written as null: it was no finite number. */
   boolean isLossUnknown() {
     return lossUnknown;
+  }
+
+  /** Whether it has more tasks than {@link #MOST_TASKS}. */
+  boolean hasTasksLeftOut() {
+    return tasksLeftOut;
   }
 
   /** A figure of the run, or of the first task; NaN where it is unknown. */

@@ -45,6 +45,7 @@ final class WatchedRun {
   private byte[] withTables = new byte[0];
   private int withTablesLength;
   private boolean tablesChanged;
+  private int tablesLeftOut;
   private Json.Arr tables = new Json.Arr(List.of());
   private String error = "";
   private boolean everPresent;
@@ -151,13 +152,15 @@ final class WatchedRun {
   }
 
   private Json.Arr readTables() {
+    tablesLeftOut = 0;
     if (withTablesLength == 0) {
       return new Json.Arr(List.of());
     }
     try {
       String text = new String(withTables, 0, withTablesLength, StandardCharsets.UTF_8);
       List<Json> all = Json.parseObject(text, name).array("tables");
-      return new Json.Arr(new ArrayList<>(all.subList(0, Math.min(MOST_TABLES, all.size()))));
+      tablesLeftOut = Math.max(0, all.size() - MOST_TABLES);
+      return new Json.Arr(new ArrayList<>(all.subList(0, all.size() - tablesLeftOut)));
     } catch (DataException _) {
       return new Json.Arr(List.of());
     }
@@ -178,6 +181,12 @@ final class WatchedRun {
     if (broken > 0) {
       out.put("broken", broken).put("first_broken", firstBroken);
     }
+    if (tablesLeftOut > 0) {
+      out.put("tables_left_out", tablesLeftOut);
+    }
+    if (curves.hasTasksLeftOut()) {
+      out.put("tasks_left_out", true);
+    }
     if (lossUnknownAt >= 0) {
       out.put("loss_unknown_at", lossUnknownAt);
     }
@@ -190,7 +199,7 @@ final class WatchedRun {
   /** What a page that has seen {@code seen} lacks; empty where it lacks nothing. */
   synchronized Optional<Message> since(Seen seen) {
     Seen now = new Seen(generation, curves.count(), told);
-    if (now.equals(seen)) {
+    if (told.isEmpty() || now.equals(seen)) { // Empty before the first poll.
       return Optional.empty();
     }
     boolean goesOn = seen.generation() == generation && curves.keepsFrom(seen.points());

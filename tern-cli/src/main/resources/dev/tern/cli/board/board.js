@@ -147,6 +147,8 @@ function state(run) {
   const alarm = text => out.push(html('small', {class: 'alarm'}, '⚠ ' + text));
   if (facts.loss_unknown_at !== undefined) alarm(`the loss was no number at step ${whole(facts.loss_unknown_at)}`);
   if (facts.broken) alarm(`${whole(facts.broken)} of ${whole(facts.lines)} lines cannot be read, the first is line ${whole(facts.first_broken)}`);
+  if (facts.tasks_left_out) alarm('it has more than 64 tasks, the others are not shown');
+  if (facts.tables_left_out) alarm(`${whole(facts.tables_left_out)} more tables are not listed`);
   if (facts.error) alarm(`metrics.jsonl cannot be read: ${facts.error}`);
   if (facts.config_error) alarm(`config.yaml: ${facts.config_error}`);
   return out;

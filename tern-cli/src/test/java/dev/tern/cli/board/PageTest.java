@@ -42,7 +42,8 @@ final class PageTest {
   @ValueSource(strings = {"board.html", "board.css", "board.js", "chart.js"})
   void nothingIsLoadedFromElsewhere(String name) throws IOException {
     String text = text(name).replace("'http://www.w3.org/2000/svg'", "");
-    assertThat(text).doesNotContain("http:", "https:", "//cdn", "@import", "url(\"", "ws://", "wss://");
+    assertThat(text)
+        .doesNotContain("http:", "https:", "//cdn", "@import", "url(\"", "ws://", "wss://");
     assertThat(all(text, "(?:src|href)=\"([^\"]*)\""))
         .isSubsetOf("board.css", "board.js", "data:,");
     assertThat(all(text, "from '([^']*)'")).isSubsetOf("./chart.js");
