@@ -151,7 +151,7 @@ final class WeightedRowsTest {
     assertThat(raw.size()).isEqualTo(4);
     assertThatThrownBy(() -> encoder.addRow(Map.of("w", Map.of(3L, 1e40)), raw))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("slot w: got the weight Infinity");
+        .hasMessageContaining("column w: got the weight Infinity");
     assertThatThrownBy(() -> encoder.addRow(Map.of("w", Map.of(3L, "x")), raw))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("column w: got x");
