@@ -89,6 +89,9 @@ public final class CheckpointWatch implements AutoCloseable {
   /** Checked parts that follow what was given last. */
   private final Deque<Manifest> ready = new ArrayDeque<>();
 
+  /** What {@link #ready} was found for. */
+  private Follow readyFor = Follow.LATEST;
+
   private final Optional<WatchService> events;
 
   private CheckpointWatch(Path folder) {
@@ -130,6 +133,10 @@ public final class CheckpointWatch implements AutoCloseable {
    */
   public Optional<Found> next(
       CheckpointMark served, Follow follow, BiConsumer<Path, RuntimeException> damaged) {
+    if (!follow.equals(readyFor)) {
+      ready.clear();
+      readyFor = follow;
+    }
     Optional<Found> following = following(served);
     if (following.isPresent()) {
       return following;

@@ -16,12 +16,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  * of this step's checkpoint gives it. Thread-safe. The methods are those of {@link Predictor}.
  */
 public final class ModelVersion implements AutoCloseable {
+  private static final int LIVE = 1;
+  private static final int PIN = 2;
+
   private final ModelState state;
   private final Predictor predictor;
   private final RecentRows recent;
 
-  /** Pins, and 1 until the version is retired. At 0 nobody uses it, nor ever will. */
-  private final AtomicInteger holds = new AtomicInteger(1);
+  /**
+   * {@link #PIN} for each pin, and {@link #LIVE} until the version is retired. At 0 nobody uses it,
+   * nor ever will.
+   */
+  private final AtomicInteger holds = new AtomicInteger(LIVE);
 
   ModelVersion(ModelState state, Predictor predictor, RecentRows recent) {
     this.state = state;
@@ -108,18 +114,23 @@ public final class ModelVersion implements AutoCloseable {
   /** Gives the pin back: once for each {@link ServedModel#pin}, from any thread. */
   @Override
   public void close() {
-    if (holds.getAndDecrement() <= 0) {
-      holds.incrementAndGet();
-      throw new IllegalStateException(
-          "version %d: got more pins back than were taken; close each once".formatted(step()));
+    int before = holds.get();
+    while (before >= PIN) {
+      int seen = holds.compareAndExchange(before, before - PIN);
+      if (seen == before) {
+        return;
+      }
+      before = seen;
     }
+    throw new IllegalStateException(
+        "version %d: got more pins back than were taken; close each once".formatted(step()));
   }
 
   /** Pins it; false if it is retired and no longer held. */
   boolean pinned() {
     int before = holds.get();
     while (before > 0) {
-      int seen = holds.compareAndExchange(before, before + 1);
+      int seen = holds.compareAndExchange(before, before + PIN);
       if (seen == before) {
         return true;
       }
@@ -130,7 +141,7 @@ public final class ModelVersion implements AutoCloseable {
 
   /** From now on it is only held by pins. */
   void retire() {
-    holds.decrementAndGet();
+    holds.addAndGet(-LIVE);
   }
 
   /** Whether it is retired and nobody has it pinned. */

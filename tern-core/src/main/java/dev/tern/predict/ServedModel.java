@@ -14,6 +14,7 @@ import dev.tern.data.Schema;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.Model;
 import dev.tern.tensor.Device;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -78,6 +79,13 @@ public final class ServedModel implements AutoCloseable {
   private Optional<Found> found = Optional.empty();
   private Follow follow;
   private boolean held;
+
+  /** Whether the update at hand was asked for by its step, which no guard forbids. */
+  private boolean asked;
+
+  /** Whether an update waits for the memory of models that are leaving. */
+  private boolean lacksMemory;
+
   private boolean warm;
   private Optional<Thread> follower = Optional.empty();
 
@@ -180,9 +188,7 @@ public final class ServedModel implements AutoCloseable {
       if (version.pinned()) {
         return version;
       }
-      if (closing) {
-        throw new IllegalStateException("served model: got a call after close; open a new one");
-      }
+      requireOpen();
       // Retired since it was read: there is a newer one.
     }
   }
@@ -192,6 +198,7 @@ public final class ServedModel implements AutoCloseable {
    * serve.
    */
   public synchronized void warmUp() {
+    requireOpen();
     warm = true;
     current.predictor().warmUp();
   }
@@ -204,11 +211,24 @@ public final class ServedModel implements AutoCloseable {
   }
 
   private void run() {
+    String failure = "";
     try {
       while (!closing) {
-        boolean more = refresh();
+        boolean more = false;
+        Duration pause = LOOK_EVERY;
+        try {
+          more = refresh();
+          pause = isWaiting() ? SOON : LOOK_EVERY;
+          failure = "";
+        } catch (RuntimeException | OutOfMemoryError e) {
+          // Such as a folder that cannot be listed now: serving goes on, and so does looking.
+          if (!failure.equals(e.toString())) {
+            failure = e.toString();
+            tell(new ModelEvent.Refused(path, failure));
+          }
+        }
         if (!more) {
-          watch.orElseThrow().await(isWaiting() ? SOON : LOOK_EVERY);
+          watch.orElseThrow().await(pause);
         }
       }
     } catch (InterruptedException _) {
@@ -230,9 +250,10 @@ public final class ServedModel implements AutoCloseable {
       return false;
     }
     tidy();
-    if (watch.isEmpty() || held || model.isFull()) {
+    if (watch.isEmpty() || held || model.isFull() || lacksMemory && !leaving.isEmpty()) {
       return false;
     }
+    lacksMemory = false;
     if (found.isEmpty()) {
       found = watch.get().next(current.mark(), follow, this::refuse);
     }
@@ -271,6 +292,10 @@ public final class ServedModel implements AutoCloseable {
         case Whole whole -> takeWhole(whole.checkpoint());
       };
     } catch (OutOfBudgetException e) {
+      if (!leaving.isEmpty()) {
+        lacksMemory = true; // What leaves will make room.
+        return false;
+      }
       decline(update, folder, "it does not fit into the memory that is left: " + e.getMessage());
     } catch (RuntimeException e) {
       boolean went = !Files.isDirectory(folder) || wasReplaced(update);
@@ -290,14 +315,16 @@ public final class ServedModel implements AutoCloseable {
         case Changes changes -> changes.delta().requireUnchanged();
       }
       return false;
-    } catch (DataException _) {
+    } catch (DataException | UncheckedIOException _) {
       return true;
     }
   }
 
   private void decline(Found update, Path folder, String reason) {
     found = Optional.empty();
-    watch.ifPresent(each -> each.decline(update.mark()));
+    if (!asked) {
+      watch.ifPresent(each -> each.decline(update.mark()));
+    }
     tell(new ModelEvent.Refused(folder, reason));
   }
 
@@ -404,7 +431,8 @@ public final class ServedModel implements AutoCloseable {
   /** Why the rows scored last forbid a version; empty if they do not. */
   private Optional<String> shift(RecentRows recent, ModelVersion before, ModelVersion next) {
     Optional<Batch> rows = recent.rows();
-    if (rows.isEmpty()
+    if (asked
+        || rows.isEmpty()
         || rows.get().size() < FEWEST_ROWS
         || !before.schema().equals(next.schema())
         || !before.tasks().equals(next.tasks())) {
@@ -437,6 +465,7 @@ public final class ServedModel implements AutoCloseable {
 
   /** The steps that {@link #rollBack} has in memory, the last first. */
   public synchronized List<Long> earlierSteps() {
+    requireOpen();
     return model.earlier();
   }
 
@@ -448,6 +477,7 @@ public final class ServedModel implements AutoCloseable {
    *     versions from before the current one stay pinned for seconds
    */
   public synchronized void rollBack(long step) {
+    requireOpen();
     long from = current.step();
     if (step != from) {
       tidy();
@@ -455,7 +485,7 @@ public final class ServedModel implements AutoCloseable {
       if (model.earlier().contains(step)) {
         model.back(step);
         publish(model.version());
-      } else if (!readStep(step)) {
+      } else if (!readAsked(step)) {
         throw new DataException(
             "%s: got step %d to roll back to, expected one of %s in memory, or one that a checkpoint is of"
                 .formatted(path, step, model.earlier()));
@@ -464,6 +494,15 @@ public final class ServedModel implements AutoCloseable {
     held = true;
     tell(new ModelEvent.RolledBack(step, from));
     tidy();
+  }
+
+  private boolean readAsked(long step) {
+    asked = true;
+    try {
+      return readStep(step);
+    } finally {
+      asked = false;
+    }
   }
 
   private boolean readStep(long step) {
@@ -485,11 +524,13 @@ public final class ServedModel implements AutoCloseable {
 
   /** Takes updates again after {@link #rollBack}. */
   public synchronized void goOn() {
+    requireOpen();
     held = false;
   }
 
   /** Serves another checkpoint of the run from the next {@link #refresh} on. */
   public synchronized void follow(Follow which) {
+    requireOpen();
     follow = which;
     found = Optional.empty();
     held = false;
@@ -504,8 +545,24 @@ public final class ServedModel implements AutoCloseable {
     tell(new ModelEvent.Refused(checkpoint, String.valueOf(reason.getMessage())));
   }
 
+  /** Tells the listener, whose failure is its own. */
   private void tell(ModelEvent event) {
-    listener.accept(event);
+    try {
+      listener.accept(event);
+    } catch (RuntimeException e) {
+      Thread thread = Thread.currentThread();
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+    }
+  }
+
+  private void requireOpen() {
+    if (closing) {
+      throw new IllegalStateException("served model: got a call after close; open a new one");
+    }
+  }
+
+  private synchronized boolean isLeft() {
+    return leaving.stream().allMatch(LayeredModel::isDrained);
   }
 
   private static Duration since(long begin) {
@@ -528,9 +585,11 @@ public final class ServedModel implements AutoCloseable {
     synchronized (this) {
       current.retire();
       leaving.add(model);
-      while (!leaving.stream().allMatch(LayeredModel::isDrained)) {
-        LockSupport.parkNanos(PAUSE_NANOS);
-      }
+    }
+    while (!isLeft()) { // Not under the lock, which who has a pin may wait for.
+      LockSupport.parkNanos(PAUSE_NANOS);
+    }
+    synchronized (this) {
       leaving.forEach(LayeredModel::close);
       device.close();
     }

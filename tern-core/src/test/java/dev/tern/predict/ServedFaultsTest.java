@@ -468,8 +468,16 @@ final class ServedFaultsTest {
     assertThat(one).isSameAs(two);
     one.close();
     two.close();
+    // In service, too: else the version would leave under those who come next.
+    assertThatThrownBy(two::close)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("more pins back");
+    model.pin().close();
     model.close();
     model.close();
+    assertThatThrownBy(() -> model.rollBack(1))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("after close");
     assertThatThrownBy(two::close)
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("more pins back");

@@ -134,9 +134,20 @@ final class BinaryFlow implements Flow {
         } else if (filler.takesTexts(column)) {
           filler.setText(column, Long.toUnsignedString(integer()));
         } else {
+          requireUnsigned(filler, column);
           filler.setInteger(column, integer());
         }
       }
+    }
+  }
+
+  /** Refuses an integer of 2^63 or more for a column of signed ones. */
+  private void requireUnsigned(RowFiller filler, int column) {
+    if (isHuge() && !filler.isUnsigned(column)) {
+      throw new RefusedException(
+          400,
+          "%s: got %s, expected an integer of 64 bits"
+              .formatted(filler.place(column), Long.toUnsignedString(integer())));
     }
   }
 
@@ -149,6 +160,7 @@ final class BinaryFlow implements Flow {
       filler.addText(Long.toUnsignedString(integer()));
     } else {
       requireBoolean(filler, column);
+      requireUnsigned(filler, column);
       filler.addInteger(integer());
     }
   }

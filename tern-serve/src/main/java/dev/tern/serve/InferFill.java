@@ -152,6 +152,12 @@ final class InferFill {
         throw new RefusedException(
             400, "%s: got it without the column itself, expected both".formatted(input.name));
       }
+      if (input.role != InferInput.Role.VALUES && !context.filler.takesLists(input.column)) {
+        throw new RefusedException(
+            400,
+            "%s: got it for a column of one value a row, expected the values alone; leave it out"
+                .formatted(input.name));
+      }
       if (!input.filled && input.role == InferInput.Role.VALUES) {
         fill(input);
       }
@@ -351,7 +357,7 @@ final class InferFill {
     boolean plain =
         input.binary == input.count() * 8 && input.type == Datatype.INT64
             || input.binary == input.count() * 4 && input.type == Datatype.FP32;
-    if (!plain || input.width != 1 || input.hasEmpty() || isRagged(input)) {
+    if (!plain || input.width != 1 || input.rows != rows || input.hasEmpty() || isRagged(input)) {
       return false;
     }
     if (input.type == Datatype.INT64) {
@@ -368,9 +374,8 @@ final class InferFill {
   }
 
   private boolean isRagged(InferInput input) {
-    return context.filler.takesLists(input.column)
-        && (input.rank > 1
-            || inputs.find(input.column, InferInput.Role.OFFSETS).column != NONE
-            || inputs.find(input.column, InferInput.Role.WEIGHTS).column != NONE);
+    return inputs.find(input.column, InferInput.Role.OFFSETS).column != NONE
+        || inputs.find(input.column, InferInput.Role.WEIGHTS).column != NONE
+        || input.rank > 1 && context.filler.takesLists(input.column);
   }
 }

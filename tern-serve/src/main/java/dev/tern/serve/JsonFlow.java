@@ -33,6 +33,13 @@ final class JsonFlow implements Flow {
     return this;
   }
 
+  /** Lets go of what it read, which may hold a whole body. */
+  void end() {
+    parser = null;
+    filler = null;
+    input = NOTHING;
+  }
+
   private JsonParser json() {
     return Objects.requireNonNull(parser);
   }

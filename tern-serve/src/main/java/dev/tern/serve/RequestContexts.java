@@ -28,6 +28,7 @@ public final class RequestContexts {
 
   /** Takes a context back, unless a large request made it large. */
   void give(RequestContext context) {
+    context.flow.end();
     if (context.ids() > MOST_IDS) {
       return;
     }

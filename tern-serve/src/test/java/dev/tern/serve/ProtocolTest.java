@@ -304,6 +304,39 @@ final class ProtocolTest {
         .isCloseTo(Double.parseDouble(expected), org.assertj.core.api.Assertions.within(1e-6));
   }
 
+  @Test
+  void binaryTensorsThatSayOtherRowsOrHigherIdsThanAColumnHasAreRefused() {
+    ByteBuffer tail = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
+    StringBuilder json = new StringBuilder("{\"inputs\":[");
+    tensor(json, tail, "I1", "FP32", "[1]", buffer -> buffer.putFloat(1));
+    tensor(
+        json,
+        tail,
+        "I1:offsets",
+        "INT32",
+        "[4]",
+        buffer -> buffer.putInt(0).putInt(1).putInt(1).putInt(1));
+    assertThat(refusal(json, tail)).startsWith("row 1, column I1: got a list, expected a number");
+    tail.clear();
+    json = new StringBuilder("{\"inputs\":[");
+    tensor(json, tail, "C1", "UINT64", "[1]", buffer -> buffer.putLong(-2));
+    assertThat(refusal(json, tail))
+        .contains("C1: got 18446744073709551614, expected an integer of 64 bits");
+  }
+
+  private String refusal(StringBuilder json, ByteBuffer tail) {
+    byte[] head = (json + "]}").getBytes(StandardCharsets.UTF_8);
+    byte[] body = new byte[head.length + tail.position()];
+    System.arraycopy(head, 0, body, 0, head.length);
+    System.arraycopy(tail.array(), 0, body, head.length, tail.position());
+    try {
+      infer.infer(all, body, body.length, OptionalInt.of(head.length));
+    } catch (RefusedException e) {
+      return String.valueOf(e.getMessage());
+    }
+    return "";
+  }
+
   private interface Bytes {
     void put(ByteBuffer to);
   }

@@ -250,6 +250,10 @@ final class RefusalTest {
             + " # binary_data_size: got 8, expected a whole number from 0 to 0",
         "\"name\":\"tags:offsets\",\"shape\":[1],\"datatype\":\"INT32\",\"data\":[0] #"
             + " tags:offsets: got it without the column itself, expected both",
+        "\"name\":\"I1\",\"shape\":[1],\"datatype\":\"FP32\",\"data\":[1]},{\"name\":\"I1:offsets\",\"shape\":[2],\"datatype\":\"INT32\",\"data\":[0,1]"
+            + " # I1:offsets: got it for a column of one value a row",
+        "\"name\":\"C1:weights\",\"shape\":[1],\"datatype\":\"FP32\",\"data\":[2]},{\"name\":\"C1\",\"shape\":[1],\"datatype\":\"INT64\",\"data\":[1]"
+            + " # C1:weights: got it for a column of one value a row",
         "\"name\":\"tags\",\"shape\":[2,2147483647],\"datatype\":\"BYTES\",\"data\":[[\"a\"]] #"
             + " tags: got 1 texts, expected shape [2,2147483647]",
         "\"name\":\"pair\",\"shape\":[1,3],\"datatype\":\"INT64\",\"data\":[1,2,3] # row 1, column"

@@ -106,6 +106,11 @@ final class DeviceParity {
       for (int step = 0; step < STEPS; step++) {
         encoder.apply(ParityCases.batch(raw, random), encoded);
         losses[step] = (float) trainer.step(encoded).loss();
+        if (!Float.isFinite(losses[step])) {
+          throw new IllegalStateException(
+              "parity: got the loss %s of %s in step %d, expected a finite one"
+                  .formatted(losses[step], type, step + 1));
+        }
         if (step == 0) {
           first = (System.nanoTime() - start) / 1e9;
           start = System.nanoTime();
