@@ -200,7 +200,7 @@ final class CheckpointReadingTest {
       Map<String, Object> wrong = Map.of("item", "seven");
       assertThatThrownBy(() -> predictor.score(wrong))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("column item: got seven of type String, expected integers");
+          .hasMessageContaining("column item: got \"seven\", expected integers of 64 bits");
       Map<String, Object> list = new HashMap<>(maps.getFirst());
       list.put("tags", List.of("red", "blue"));
       assertThat(predictor.score(list)).isEqualTo(predictor.score(maps.getFirst()));

@@ -149,7 +149,8 @@ final class TimesOfRowsTest {
         Map<String, Object> row = row(wrong);
         assertThatThrownBy(() -> predictor.score(row))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("column t: got " + wrong)
+            .hasMessageContaining(
+                "column t: got " + (wrong instanceof String ? "\"" + wrong + "\"" : wrong))
             .hasMessageContaining("expected a time: an Instant, LocalDate");
       }
       Map<String, Object> other = row("2026-01-01");
