@@ -45,6 +45,7 @@ final class InferFill {
     input.column = filler.column(json.getStringCharacters(), from, from + json.getStringLength());
     if (input.column != NONE) {
       input.name = filler.name(input.column);
+      inputs.note(input.column, input.role); // A column that is filled twice is refused there.
       return;
     }
     String name = json.getString();
@@ -60,6 +61,10 @@ final class InferFill {
           400,
           "column %s: got a value for it, expected a column of the model; leave it out"
               .formatted(input.name));
+    }
+    if (!inputs.note(input.column, input.role)) {
+      throw new RefusedException(
+          400, "%s: got it twice, expected it once; leave one out".formatted(input.name));
     }
   }
 

@@ -16,6 +16,11 @@ final class JsonFlow implements Flow {
   private @Nullable RowFiller filler;
   private int depth;
 
+  /** Whether values stand in arrays of their own, and how many the array at hand has. */
+  private boolean nested;
+
+  private int inner;
+
   /**
    * Takes an array.
    *
@@ -30,6 +35,7 @@ final class JsonFlow implements Flow {
     filler = target;
     type = of.type();
     depth = 1;
+    nested = false;
     return this;
   }
 
@@ -48,16 +54,34 @@ final class JsonFlow implements Flow {
   public boolean next() {
     while (depth > 0) {
       switch (json().nextToken()) {
-        case START_ARRAY -> depth++;
-        case END_ARRAY -> depth--;
+        case START_ARRAY -> {
+          nested = true;
+          inner = 0;
+          depth++;
+        }
+        case END_ARRAY -> {
+          depth--;
+          if (depth == 1 && input.rank == 2 && inner != input.width) {
+            throw misshapen(inner + " values in one of its arrays");
+          }
+        }
         case START_OBJECT -> throw wrong();
         default -> {
+          if (nested && depth == 1 && input.rank == 2) {
+            throw misshapen("a value beside arrays");
+          }
+          inner++;
           require(json().currentToken());
           return true;
         }
       }
     }
     return false;
+  }
+
+  private RefusedException misshapen(String got) {
+    return new RefusedException(
+        400, "%s: got %s, expected shape %s".formatted(input.name, got, input.shape()));
   }
 
   private void require(JsonToken token) {

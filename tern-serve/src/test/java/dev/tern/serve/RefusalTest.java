@@ -254,8 +254,14 @@ final class RefusalTest {
             + " # I1:offsets: got it for a column of one value a row",
         "\"name\":\"C1:weights\",\"shape\":[1],\"datatype\":\"FP32\",\"data\":[2]},{\"name\":\"C1\",\"shape\":[1],\"datatype\":\"INT64\",\"data\":[1]"
             + " # C1:weights: got it for a column of one value a row",
+        "\"name\":\"tags:offsets\",\"shape\":[1],\"datatype\":\"INT32\",\"data\":[0]},{\"name\":\"tags:offsets\",\"shape\":[1],\"datatype\":\"INT32\",\"data\":[0]"
+            + " # tags:offsets: got it twice, expected it once",
+        "\"name\":\"tags\",\"shape\":[2,2],\"datatype\":\"BYTES\",\"data\":[[\"a\",\"b\",\"c\"],[\"d\"]]"
+            + " # tags: got 3 values in one of its arrays, expected shape [2,2]",
+        "\"name\":\"tags\",\"shape\":[2,2],\"datatype\":\"BYTES\",\"data\":[[\"a\",\"b\"],\"c\",\"d\"]"
+            + " # tags: got a value beside arrays, expected shape [2,2]",
         "\"name\":\"tags\",\"shape\":[2,2147483647],\"datatype\":\"BYTES\",\"data\":[[\"a\"]] #"
-            + " tags: got 1 texts, expected shape [2,2147483647]",
+            + " tags: got 1 values in one of its arrays, expected shape [2,2147483647]",
         "\"name\":\"pair\",\"shape\":[1,3],\"datatype\":\"INT64\",\"data\":[1,2,3] # row 1, column"
             + " pair: got a list of 3, expected 2 values",
         "\"name\":\"pair\",\"shape\":[1],\"datatype\":\"INT64\",\"data\":[1] # row 1, column pair:"

@@ -8,8 +8,8 @@ import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
 import java.util.Optional;
 
-/** See {@link Readers#encoded}. */
-final class EncodedReader extends DerivedReader {
+/** See {@link Readers#encoded(DataReader, FeatureEncoder)}. */
+class EncodedReader extends DerivedReader {
   private final FeatureEncoder encoder;
   private final BatchPool pool;
 
@@ -25,35 +25,40 @@ final class EncodedReader extends DerivedReader {
   }
 
   @Override
-  public Schema schema() {
+  public final Schema schema() {
     return encoder.schema();
   }
 
   /** None: the values are features, which no file holds. */
   @Override
-  public Optional<Reading> reading() {
+  public final Optional<Reading> reading() {
     return Optional.empty();
   }
 
   @Override
-  protected Optional<Batch> read() {
+  protected final Optional<Batch> read() {
     return readFrom(pool);
   }
 
   @Override
-  protected boolean readInto(Batch target) {
+  protected final boolean readInto(Batch target) {
     Optional<Batch> next = source.nextView();
     if (next.isEmpty()) {
       return false;
     }
     try (Batch raw = next.get()) {
-      encoder.apply(raw, target);
+      encode(raw, target);
     }
     return true;
   }
 
+  /** Encodes the rows of a batch. */
+  void encode(Batch raw, Batch target) {
+    encoder.apply(raw, target);
+  }
+
   @Override
-  protected long pass(long rows) {
+  protected final long pass(long rows) {
     return source.skip(rows);
   }
 }

@@ -2,26 +2,19 @@ package dev.tern.data.readers;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
-import dev.tern.data.BatchPool;
 import dev.tern.data.DataReader;
-import dev.tern.data.Reading;
-import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.TextHash;
-import java.util.Optional;
 
 /** See {@link Readers#encoded(DataReader, FeatureEncoder, String)}. */
-final class GroupedReader extends DerivedReader {
-  private final FeatureEncoder encoder;
+final class GroupedReader extends EncodedReader {
   private final String column;
   private final int slot;
   private final ColumnPick pick;
-  private final BatchPool pool;
   private long[] groups = {};
 
   GroupedReader(DataReader source, FeatureEncoder encoder, String column) {
-    super(source);
-    this.encoder = encoder;
+    super(source, encoder);
     this.column = column;
     slot = source.schema().slotNames().indexOf(column);
     if (slot < 0) {
@@ -31,37 +24,13 @@ final class GroupedReader extends DerivedReader {
     }
     boolean isBeside = !encoder.rawSchema().slotNames().contains(column);
     pick = ColumnPick.of(source.schema(), isBeside ? encoder.rawSchema() : source.schema());
-    pool = new BatchPool(encoder.schema(), 1024);
   }
 
   @Override
-  public Schema schema() {
-    return encoder.schema();
-  }
-
-  /** None: the values are features, which no file holds. */
-  @Override
-  public Optional<Reading> reading() {
-    return Optional.empty();
-  }
-
-  @Override
-  protected Optional<Batch> read() {
-    return readFrom(pool);
-  }
-
-  @Override
-  protected boolean readInto(Batch target) {
-    Optional<Batch> next = source.nextView();
-    if (next.isEmpty()) {
-      return false;
-    }
-    try (Batch raw = next.get()) {
-      encoder.apply(pick.of(raw), target);
-      find(raw);
-      target.setGroups(groups);
-    }
-    return true;
+  void encode(Batch raw, Batch target) {
+    super.encode(pick.of(raw), target);
+    find(raw);
+    target.setGroups(groups);
   }
 
   private void find(Batch raw) {
@@ -78,10 +47,5 @@ final class GroupedReader extends DerivedReader {
       }
       groups[row] = values == 0 ? TextHash.EMPTY : raw.ids(slot)[offsets[row]];
     }
-  }
-
-  @Override
-  protected long pass(long rows) {
-    return source.skip(rows);
   }
 }

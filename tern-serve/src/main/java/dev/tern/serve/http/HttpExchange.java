@@ -224,11 +224,9 @@ final class HttpExchange implements Admission.Request {
     if (request.getLength() >= least) {
       wanted = Math.min(wanted, request.getLength());
     }
-    if (!front.bodies().take(wanted)) {
-      front.metrics().rejected.add(ServeMetrics.BODIES);
-      throw new RefusedException(503, "body: got more bodies than memory is left for; ask again");
-    }
-    front.bodies().give(reserved);
+    long before = reserved;
+    reserve(wanted);
+    front.bodies().give(before);
     reserved = wanted;
     byte[] larger = new byte[(int) wanted];
     System.arraycopy(body, 0, larger, 0, length);
@@ -299,7 +297,7 @@ final class HttpExchange implements Admission.Request {
       Optional<String> encoding =
           Optional.ofNullable(request.getHeaders().get(HttpHeader.CONTENT_ENCODING));
       if (Inflate.isNeeded(encoding)) {
-        bytes = Inflate.of(body, length, encoding.get(), front.limits().body());
+        bytes = inflated(encoding.get());
         count = bytes.length;
       }
       Answers.Scored scored =
@@ -311,6 +309,25 @@ final class HttpExchange implements Admission.Request {
     } catch (RuntimeException | Error e) {
       broken(e);
     }
+  }
+
+  /** The body as it was before it was compressed; its bytes count as those of bodies do. */
+  private byte[] inflated(String encoding) {
+    long most = front.limits().body();
+    reserve(most);
+    byte[] bytes = Inflate.of(body, length, encoding, most);
+    front.bodies().give(most - bytes.length);
+    reserved -= most - bytes.length;
+    return bytes;
+  }
+
+  /** Takes memory for bytes of a body until the exchange ends. */
+  private void reserve(long bytes) {
+    if (!front.bodies().take(bytes)) {
+      front.metrics().rejected.add(ServeMetrics.BODIES);
+      throw new RefusedException(503, "body: got more bodies than memory is left for; ask again");
+    }
+    reserved += bytes;
   }
 
   @Override
