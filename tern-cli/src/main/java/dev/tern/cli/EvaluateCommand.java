@@ -1,21 +1,20 @@
 package dev.tern.cli;
 
 import dev.tern.checkpoint.Checkpoint;
-import dev.tern.cli.config.Config;
+import dev.tern.cli.choice.CheckpointChoice;
+import dev.tern.cli.choice.ReadingChoice;
+import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.files.ColumnChoice;
 import dev.tern.cli.run.Format;
-import dev.tern.cli.table.CheckpointChoice;
 import dev.tern.data.DataReader;
-import dev.tern.embedding.config.RowFormat;
 import dev.tern.files.Columns;
 import dev.tern.metrics.ClassMetrics;
 import dev.tern.metrics.Metrics;
 import dev.tern.metrics.TaskMetrics;
 import dev.tern.metrics.ValueMetrics;
 import dev.tern.predict.Predictor;
-import dev.tern.predict.ScoreOptions;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -42,29 +41,16 @@ final class EvaluateCommand implements Callable<Integer> {
 
   @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
 
+  @Mixin private ReadingChoice reading = new ReadingChoice();
+
+  @Mixin private TablesChoice tables = new TablesChoice();
+
   @Parameters(
       index = "1..*",
       arity = "1..*",
       paramLabel = "DATA",
       description = "Files of the format that the run was trained on, or - for the standard input.")
   private List<Path> data = List.of();
-
-  @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description =
-          "How files are read, where that differs from the run's, as in --set"
-              + " data.delimiter=tab.")
-  private List<String> overrides = List.of();
-
-  @Option(
-      names = "--tables",
-      paramLabel = "FORMAT",
-      description =
-          "How rows of embedding tables lie in memory: stored, or int8 in about a byte a weight"
-              + " (default ${DEFAULT-VALUE}).",
-      defaultValue = "stored")
-  private RowFormat tables = RowFormat.STORED;
 
   @Option(
       names = "--group",
@@ -108,7 +94,7 @@ final class EvaluateCommand implements Callable<Integer> {
     if (bins < 1 || bins > 10_000) {
       throw new ConfigException("--bins: got " + bins + ", expected 1 to 10000; 15 are usual");
     }
-    Config.requireReading(overrides, true);
+    List<String> overrides = reading.overrides(true);
     Checkpoint opened = checkpoint.open();
     Optional<Checkpoint> other = against.map(checkpoint::open);
     DataConfig config = SavedRun.config(opened, checkpoint.path(), overrides);
@@ -130,7 +116,7 @@ final class EvaluateCommand implements Callable<Integer> {
   }
 
   private Predictor open(Checkpoint opened) {
-    return Predictor.open(opened, ScoreOptions.DEFAULT.withTables(tables));
+    return Predictor.open(opened, tables.options());
   }
 
   /**

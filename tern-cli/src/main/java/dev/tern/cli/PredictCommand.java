@@ -2,16 +2,15 @@ package dev.tern.cli;
 
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
-import dev.tern.cli.config.Config;
+import dev.tern.cli.choice.CheckpointChoice;
+import dev.tern.cli.choice.ReadingChoice;
+import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
-import dev.tern.cli.table.CheckpointChoice;
 import dev.tern.data.DataReader;
-import dev.tern.embedding.config.RowFormat;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.text.ScoreWriter;
 import dev.tern.predict.Predictor;
-import dev.tern.predict.ScoreOptions;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,6 +32,10 @@ final class PredictCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
+
+  @Mixin private ReadingChoice reading = new ReadingChoice();
+
+  @Mixin private TablesChoice tables = new TablesChoice();
 
   @Parameters(
       index = "1..*",
@@ -56,23 +59,6 @@ final class PredictCommand implements Callable<Integer> {
   private boolean overwrite;
 
   @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description =
-          "How files are read, where that differs from the run's, as in --set"
-              + " data.delimiter=tab.")
-  private List<String> overrides = List.of();
-
-  @Option(
-      names = "--tables",
-      paramLabel = "FORMAT",
-      description =
-          "How rows of embedding tables lie in memory: stored, or int8 in about a byte a weight"
-              + " (default ${DEFAULT-VALUE}).",
-      defaultValue = "stored")
-  private RowFormat tables = RowFormat.STORED;
-
-  @Option(
       names = "--keep",
       split = ",",
       paramLabel = "COLUMN",
@@ -83,7 +69,7 @@ final class PredictCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Config.requireReading(overrides, false);
+    List<String> overrides = reading.overrides(false);
     ScoreTarget out = new ScoreTarget(target);
     out.check(overwrite);
     Optional<KeptTexts> kept = kept();
@@ -93,7 +79,7 @@ final class PredictCommand implements Callable<Integer> {
     List<Path> files = DataSource.files(inputs);
     out.requireNoInput(files);
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        Predictor predictor = Predictor.open(opened, ScoreOptions.DEFAULT.withTables(tables));
+        Predictor predictor = Predictor.open(opened, tables.options());
         DataReader rows = rows(source(config, predictor), inputs, kept);
         ScoreWriter writer = out.open(keep, ScoreTarget.names(predictor))) {
       progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));

@@ -2,15 +2,15 @@ package dev.tern.cli;
 
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
-import dev.tern.cli.config.Config;
+import dev.tern.cli.choice.CheckpointChoice;
+import dev.tern.cli.choice.ReadingChoice;
+import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
-import dev.tern.cli.table.CheckpointChoice;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.text.ScoreWriter;
 import dev.tern.predict.Retriever;
-import dev.tern.predict.ScoreOptions;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -34,6 +34,10 @@ final class RetrieveCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
+
+  @Mixin private ReadingChoice reading = new ReadingChoice();
+
+  @Mixin private TablesChoice tables = new TablesChoice();
 
   @Parameters(
       index = "1..*",
@@ -89,14 +93,6 @@ final class RetrieveCommand implements Callable<Integer> {
   private List<String> keep = List.of();
 
   @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description =
-          "How files are read, where that differs from the run's, as in --set"
-              + " data.delimiter=tab.")
-  private List<String> overrides = List.of();
-
-  @Option(
       names = "--threads",
       paramLabel = "N",
       description = "Threads that compute (default: one a core).")
@@ -105,7 +101,7 @@ final class RetrieveCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     requireOptions();
-    Config.requireReading(overrides, recall);
+    List<String> overrides = reading.overrides(recall);
     Optional<ScoreTarget> out = target.map(ScoreTarget::new);
     out.ifPresent(file -> file.check(overwrite));
     List<Path> ofItems = DataSource.inputs(items);
@@ -118,7 +114,7 @@ final class RetrieveCommand implements Callable<Integer> {
     DataConfig config = SavedRun.config(opened, checkpoint.path(), overrides);
     int count = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
     try (Progress progress = Progress.of(spec.commandLine().getErr());
-        Retriever retriever = Retriever.open(opened, ScoreOptions.DEFAULT.withThreads(count))) {
+        Retriever retriever = Retriever.open(opened, tables.options().withThreads(count))) {
       Retrieval retrieval = new Retrieval(retriever, config, progress, top);
       retrieval.addItems(ofItems);
       Retrieval.Found found =

@@ -1,7 +1,7 @@
 package dev.tern.cli.serve;
 
+import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.ConfigException;
-import dev.tern.embedding.config.RowFormat;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.http.ModelServer;
 import dev.tern.serve.http.ModelSource;
@@ -30,6 +30,8 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Mixin private ServerChoice server = new ServerChoice();
 
+  @Mixin private TablesChoice tables = new TablesChoice();
+
   @Parameters(
       paramLabel = "MODEL",
       description =
@@ -46,15 +48,6 @@ public final class ServeCommand implements Callable<Integer> {
               + " ${DEFAULT-VALUE}).",
       defaultValue = "latest")
   private ModelSource.Follow follow = ModelSource.Follow.LATEST;
-
-  @Option(
-      names = "--tables",
-      paramLabel = "FORMAT",
-      description =
-          "How rows of embedding tables lie in memory: stored, or int8 in about a byte a weight"
-              + " (default ${DEFAULT-VALUE}).",
-      defaultValue = "stored")
-  private RowFormat tables = RowFormat.STORED;
 
   @Option(
       names = "--check",
@@ -74,7 +67,7 @@ public final class ServeCommand implements Callable<Integer> {
               + " runs/census");
     }
     ServeOptions options = server.options();
-    ScoreOptions scoring = ScoreOptions.DEFAULT.withTables(tables);
+    ScoreOptions scoring = tables.options();
     List<ModelSource> sources =
         models.stream().map(each -> ServedName.of(each).source(follow, scoring)).toList();
     server.warning().ifPresent(this::note);

@@ -1,6 +1,7 @@
 package dev.tern.cli.table;
 
 import dev.tern.checkpoint.Checkpoint;
+import dev.tern.cli.choice.CheckpointChoice;
 import dev.tern.cli.run.Format;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

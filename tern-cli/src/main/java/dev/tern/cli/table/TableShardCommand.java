@@ -1,5 +1,6 @@
 package dev.tern.cli.table;
 
+import dev.tern.cli.choice.CheckpointChoice;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.embedding.TableShard;

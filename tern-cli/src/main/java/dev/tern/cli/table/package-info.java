@@ -1,7 +1,4 @@
-/**
- * {@code tern table}: looks into the embedding tables of checkpoints, writes and reads them. Also
- * the argument by which all commands choose a checkpoint.
- */
+/** {@code tern table}: looks into the embedding tables of checkpoints, writes and reads them. */
 @NullMarked
 package dev.tern.cli.table;
 

@@ -1,4 +1,4 @@
-package dev.tern.cli.table;
+package dev.tern.cli.choice;
 
 import dev.tern.checkpoint.Checkpoint;
 import java.nio.file.Path;
