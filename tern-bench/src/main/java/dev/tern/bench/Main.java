@@ -9,6 +9,7 @@ import dev.tern.bench.memory.ResidencyBench;
 import dev.tern.bench.parity.ParityBench;
 import dev.tern.bench.scoring.ScoreBench;
 import dev.tern.bench.serve.ServeBench;
+import dev.tern.bench.serve.ServiceBench;
 import dev.tern.bench.tables.CrashBench;
 import dev.tern.bench.tables.RowPolicyBench;
 import dev.tern.bench.tables.SnapshotBench;
@@ -46,6 +47,7 @@ public final class Main {
         case "parity" -> ParityBench.run(rest);
         case "score" -> ScoreBench.run(rest);
         case "serve" -> ServeBench.run(rest);
+        case "service" -> ServiceBench.run(rest);
         case "session" -> SessionBench.run(rest);
         case "snapshot" -> SnapshotBench.run(rest);
         case "soak" -> SoakBench.run(rest);
@@ -70,6 +72,7 @@ public final class Main {
           System.out.println("rows  tables that admit and evict, on a Zipf stream");
           System.out.println("score  rows scored in this process, beside ONNX Runtime");
           System.out.println("serve  requests over HTTP to a server in a process of its own");
+          System.out.println("service  a server under updates, overload, slow callers, a stop");
           System.out.println("session  ops one by one, and gradients in a share of their memory");
           System.out.println("snapshot  checkpoints of a large table, written and read");
           System.out.println("soak  threads that use one table in every way, for minutes");

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 
 /** One connection that sends requests one after the other, and reads their answers. */
@@ -39,6 +41,13 @@ final class Caller implements AutoCloseable {
     return whole;
   }
 
+  /** A request without a body. */
+  static byte[] get(String path) {
+    return "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        .formatted(path)
+        .getBytes(StandardCharsets.US_ASCII);
+  }
+
   /** Sends a request and reads its answer; gives the status. */
   int call(byte[] request) throws IOException {
     socket.getOutputStream().write(request);
@@ -47,7 +56,7 @@ final class Caller implements AutoCloseable {
     int whole = Integer.MAX_VALUE;
     while (filled < whole) {
       if (filled == buffer.length) {
-        buffer = java.util.Arrays.copyOf(buffer, 2 * buffer.length);
+        buffer = Arrays.copyOf(buffer, 2 * buffer.length);
       }
       int got = in.read(buffer, filled, buffer.length - filled);
       if (got < 0) {
@@ -60,6 +69,12 @@ final class Caller implements AutoCloseable {
     }
     status = (buffer[9] - '0') * 100 + (buffer[10] - '0') * 10 + buffer[11] - '0';
     return status;
+  }
+
+  /** Whether the last answer said that none will follow on this connection. */
+  boolean isLast() {
+    String head = new String(buffer, 0, headEnd, StandardCharsets.US_ASCII);
+    return head.toLowerCase(Locale.ROOT).contains("\r\nconnection: close\r\n");
   }
 
   /** The body of the last answer. */
