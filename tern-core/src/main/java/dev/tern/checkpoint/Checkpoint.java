@@ -17,8 +17,8 @@ import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.checkpoint.VariablesFile;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Matching;
-import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
 import dev.tern.model.RetrievalModel;
 import dev.tern.optim.Optimizer;
@@ -191,7 +191,7 @@ public final class Checkpoint {
    *
    * @param format how tables keep their rows in memory
    */
-  public Network load(Device device, Model.Factory factory, RowFormat format) {
+  public Network load(Device device, ModelFactory factory, RowFormat format) {
     return load(device, factory, format, false);
   }
 
@@ -201,7 +201,7 @@ public final class Checkpoint {
    * @param finite whether to refuse weights that are infinite or NaN
    * @throws DataException if there are such weights
    */
-  public Network load(Device device, Model.Factory factory, RowFormat format, boolean finite) {
+  public Network load(Device device, ModelFactory factory, RowFormat format, boolean finite) {
     Json.Obj manifest = chain.last().json();
     RunFacts.requireLabels(manifest, folder(), factory, encoder.schema());
     TableOptions options =
@@ -244,7 +244,7 @@ public final class Checkpoint {
    * @return what keeps its initial values: names of parameters, {@code table NAME}, and {@code
    *     buckets of table NAME} for the rows of ids without one
    */
-  public List<String> begin(Network network, Model.Factory factory, FeatureEncoder grown) {
+  public List<String> begin(Network network, ModelFactory factory, FeatureEncoder grown) {
     RunFacts.requireLabels(chain.last().json(), folder(), factory, grown.schema());
     SamePlaces.require(this, network, grown);
     List<String> fresh = new ArrayList<>();
@@ -277,7 +277,7 @@ public final class Checkpoint {
    *
    * @throws IllegalArgumentException if one of Tern's models is not of this model's type
    */
-  public void requireSameType(Model.Factory factory) {
+  public void requireSameType(ModelFactory factory) {
     Optional<ModelConfig.Type> before = model().map(ModelConfig::type);
     if (factory instanceof ModelConfig now && before.filter(now.type()::equals).isEmpty()) {
       throw new IllegalArgumentException(
@@ -322,7 +322,7 @@ public final class Checkpoint {
   public RunState beginWithState(
       Network network,
       List<Variable> optimizer,
-      Model.Factory factory,
+      ModelFactory factory,
       FeatureEncoder grown,
       RunSettings options) {
     RunFacts.requireLabels(chain.last().json(), folder(), factory, grown.schema());
@@ -524,7 +524,7 @@ public final class Checkpoint {
    *
    * @throws IllegalArgumentException if a setting differs
    */
-  public void requireSame(Model.Factory factory, RunSettings options) {
+  public void requireSame(ModelFactory factory, RunSettings options) {
     RunFacts.requireSame(chain.last().json(), folder(), factory, encoder.schema(), options);
   }
 

@@ -5,7 +5,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.TableSnapshot;
 import dev.tern.internal.checkpoint.VariablesFile;
-import dev.tern.model.Model;
+import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
 import dev.tern.tensor.Variable;
 import java.nio.file.Files;
@@ -23,7 +23,7 @@ import java.util.Optional;
 public record CheckpointWriter(
     Network network,
     List<Variable> optimizer,
-    Model.Factory factory,
+    ModelFactory factory,
     FeatureEncoder encoder,
     RunSettings options) {
 

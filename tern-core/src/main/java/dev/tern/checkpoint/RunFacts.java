@@ -2,8 +2,8 @@ package dev.tern.checkpoint;
 
 import dev.tern.data.Schema;
 import dev.tern.internal.json.Json;
-import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
 import dev.tern.model.Task;
 import java.nio.file.Path;
@@ -33,7 +33,7 @@ final class RunFacts {
   private RunFacts() {}
 
   /** The model, the settings and the state of a run. */
-  static Json.Obj of(Network network, Model.Factory factory, RunState state, RunSettings options) {
+  static Json.Obj of(Network network, ModelFactory factory, RunState state, RunSettings options) {
     Json.Obj facts = Json.object();
     if (factory instanceof ModelConfig config) {
       facts.put("model", config.type().name()).put("modelConfig", ModelJson.write(config));
@@ -84,7 +84,7 @@ final class RunFacts {
   }
 
   /** Throws if {@code factory} gives its logits other labels than the model of {@code facts}. */
-  static void requireLabels(Json.Obj facts, Path folder, Model.Factory factory, Schema schema) {
+  static void requireLabels(Json.Obj facts, Path folder, ModelFactory factory, Schema schema) {
     List<String> given = factory.tasks(schema).stream().map(Task::label).toList();
     List<String> saved =
         facts.has(TASKS)
@@ -159,7 +159,7 @@ final class RunFacts {
 
   /** Throws if a run of this model and these settings would not continue as {@code facts} say. */
   static void requireSame(
-      Json.Obj facts, Path folder, Model.Factory factory, Schema schema, RunSettings options) {
+      Json.Obj facts, Path folder, ModelFactory factory, Schema schema, RunSettings options) {
     Json.Obj given = told(options);
     given.put(TASKS, ModelJson.tasks(factory.tasks(schema)));
     given.put(MONITOR, options.monitored());

@@ -1,12 +1,48 @@
 package dev.tern.model;
 
+import static dev.tern.model.ModelPart.ATTENTION;
+import static dev.tern.model.ModelPart.BLOCKS;
+import static dev.tern.model.ModelPart.BOTTOM_TOP;
+import static dev.tern.model.ModelPart.CROSS;
+import static dev.tern.model.ModelPart.CROSS_MATRICES;
+import static dev.tern.model.ModelPart.DROPOUT;
+import static dev.tern.model.ModelPart.EXPERTS;
+import static dev.tern.model.ModelPart.HEADS;
+import static dev.tern.model.ModelPart.HIDDEN;
+import static dev.tern.model.ModelPart.MATCHING;
+import static dev.tern.model.ModelPart.OWN_LOSS;
+import static dev.tern.model.ModelPart.PAIRS;
+import static dev.tern.model.ModelPart.SEQUENCES;
+import static dev.tern.model.ModelPart.STYLE;
+import static dev.tern.model.ModelPart.TOWERS;
+import static dev.tern.model.ModelPart.USER_ITEM;
+import static dev.tern.model.ModelPart.VECTORS;
+import static dev.tern.model.ModelPart.WIDE_DEEP;
+import static dev.tern.model.ModelPart.WIDTHS;
+
 import dev.tern.data.Schema;
+import dev.tern.model.papers.Bst;
+import dev.tern.model.papers.DeepCross;
+import dev.tern.model.papers.DeepCrossing;
+import dev.tern.model.papers.DeepFm;
+import dev.tern.model.papers.Din;
+import dev.tern.model.papers.Dlrm;
+import dev.tern.model.papers.EntireSpace;
+import dev.tern.model.papers.FieldTransformer;
+import dev.tern.model.papers.FmModel;
+import dev.tern.model.papers.LinearModel;
+import dev.tern.model.papers.MatrixFactorization;
+import dev.tern.model.papers.MixtureOfExperts;
+import dev.tern.model.papers.SharedBottom;
+import dev.tern.model.papers.Sizes;
+import dev.tern.model.papers.SlotWidths;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Mlp;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * One of Tern's models and its sizes. Start from {@link #of}:
@@ -33,7 +69,7 @@ public record ModelConfig(
     Mlp.Style style,
     Interaction interaction,
     Towers towers)
-    implements Model.Factory {
+    implements ModelFactory {
   /**
    * How the features of a row meet in a model.
    *
@@ -85,34 +121,66 @@ public record ModelConfig(
     SLOTS
   }
 
-  /** The models, by the names used in configurations. */
+  /** Makes a model of its sizes. */
+  @FunctionalInterface
+  private interface Paper {
+    Model build(Sizes sizes, Schema schema, Parameters parameters);
+  }
+
+  /** Makes a model that takes more than sizes. */
+  @FunctionalInterface
+  private interface Builder {
+    Model build(ModelConfig config, Schema schema, Parameters parameters);
+  }
+
+  /**
+   * The models, by the names used in configurations: how each is made, and what it has. A new one
+   * is a line here.
+   */
   public enum Type {
-    LR,
-    FM,
-    WDL,
-    DEEPFM,
-    DCN,
-    DCNV2,
-    DLRM,
-    DEEPCROSSING,
-    TRANSFORMER,
-    SHAREDBOTTOM,
-    MMOE,
-    ESMM,
-    DIN,
-    BST,
-    NEUMF,
-    GMF,
-    TWOTOWER;
+    LR(of(LinearModel::new)),
+    FM(of(FmModel::new), VECTORS, PAIRS),
+    WDL(WideAndDeep::of, VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, WIDE_DEEP),
+    DEEPFM(of(DeepFm::new), VECTORS, HIDDEN, DROPOUT, STYLE, PAIRS),
+    DCN(of(DeepCross::vectors), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS),
+    DCNV2(of(DeepCross::matrices), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS, CROSS_MATRICES),
+    DLRM(of(Dlrm::new), VECTORS, STYLE, BOTTOM_TOP),
+    DEEPCROSSING(of(DeepCrossing::new), VECTORS, WIDTHS, HIDDEN, DROPOUT),
+    TRANSFORMER(of(FieldTransformer::new), VECTORS, HIDDEN, DROPOUT, HEADS),
+    SHAREDBOTTOM(of(SharedBottom::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, TOWERS),
+    MMOE(of(MixtureOfExperts::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, TOWERS, EXPERTS),
+    ESMM(ModelConfig::entireSpace, VECTORS, WIDTHS, DROPOUT, STYLE, TOWERS),
+    DIN(of(Din::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, ATTENTION, SEQUENCES),
+    BST(of(Bst::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, HEADS, BLOCKS, SEQUENCES),
+    NEUMF(of(MatrixFactorization::neural), VECTORS, HIDDEN, DROPOUT, STYLE, USER_ITEM),
+    GMF(of(MatrixFactorization::generalized), VECTORS, USER_ITEM),
+    TWOTOWER(TwoTower::of, VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, MATCHING, OWN_LOSS);
+
+    private final Builder builder;
+    private final Set<ModelPart> parts;
+
+    Type(Builder builder, ModelPart... parts) {
+      this.builder = builder;
+      this.parts = Set.of(parts);
+    }
+
+    private static Builder of(Paper paper) {
+      return (config, schema, parameters) -> paper.build(config.sizes(schema), schema, parameters);
+    }
+
+    /** Whether it has a part, and so takes its sizes. */
+    public boolean has(ModelPart part) {
+      return parts.contains(part);
+    }
 
     /** Whether it may have several tasks. */
     public boolean hasTowers() {
-      return this == SHAREDBOTTOM || this == MMOE || this == ESMM;
+      return has(TOWERS);
     }
 
     /** Whether it is trained by a loss of its own: {@link Model#hasOwnLoss}. */
     public boolean hasOwnLoss() {
-      return this == TWOTOWER;
+      return has(OWN_LOSS);
     }
 
     /**
@@ -120,15 +188,17 @@ public record ModelConfig(
      * multiply the vectors of slots with each other, or have none.
      */
     public boolean takesWidths() {
-      return switch (this) {
-        case WDL, DCN, DCNV2, DEEPCROSSING, SHAREDBOTTOM, MMOE, ESMM, DIN, BST, TWOTOWER -> true;
-        case LR, FM, DEEPFM, DLRM, TRANSFORMER, NEUMF, GMF -> false;
-      };
+      return has(WIDTHS);
     }
 
     /** Whether it reads sequences, and needs one. */
     public boolean readsSequences() {
-      return this == DIN || this == BST;
+      return has(SEQUENCES);
+    }
+
+    /** Whether rows have two slots alone, of users and of items. */
+    public boolean isOfPairs() {
+      return has(USER_ITEM);
     }
   }
 
@@ -148,30 +218,24 @@ public record ModelConfig(
     require(experts >= 0, "crossExperts", experts, "0 (no mixture) or more");
     boolean ranked = experts == 0 || rank > 0;
     require(ranked, "crossRank", rank, "1 or more with experts; give their rank");
-    boolean fits = rank == 0 || type == Type.DCNV2;
+    boolean fits = rank == 0 || type.has(CROSS_MATRICES);
     require(fits, "crossRank", rank, "0 for " + type + "; only DCNV2 has cross matrices");
     require(
         heads >= 1 && (type != Type.TRANSFORMER || widths.all() % heads == 0),
         "heads",
         heads,
         "a divisor of the embedding's width, " + widths.all());
-    boolean chooses =
-        EnumSet.range(Type.WDL, Type.DLRM).contains(type)
-            || type.hasTowers()
-            || type.readsSequences()
-            || type == Type.NEUMF
-            || type == Type.TWOTOWER;
-    if (!chooses && (style.batchNorm() || style.activation() != Activation.RELU)) {
+    if (!type.has(STYLE) && (style.batchNorm() || style.activation() != Activation.RELU)) {
       throw new IllegalArgumentException(
           "model: got batch normalization or the activation %s for %s, whose layers are fixed; leave them out"
               .formatted(style.activation(), type));
     }
-    if (pairs == Pairs.FEATURES && !factors(type)) {
+    if (pairs == Pairs.FEATURES && !type.has(PAIRS)) {
       throw new IllegalArgumentException(
           "model: got pairs of features for %s, expected FM or DEEPFM; leave them out"
               .formatted(type));
     }
-    if (!interaction.wideDeep().equals(WideDeep.BOTH) && type != Type.WDL) {
+    if (!interaction.wideDeep().equals(WideDeep.BOTH) && !type.has(WIDE_DEEP)) {
       throw new IllegalArgumentException(
           "model: got columns of one part alone for %s, expected WDL; leave them out"
               .formatted(type));
@@ -195,7 +259,7 @@ public record ModelConfig(
     attention.forEach(size -> require(size >= 1, "attention", size, "1 or more"));
     boolean attends = !type.readsSequences() || !attention.isEmpty();
     require(attends, "attention layers", 0, "one hidden layer or more");
-    boolean gives = type != Type.TWOTOWER || !hidden.isEmpty();
+    boolean gives = !type.has(MATCHING) || !hidden.isEmpty();
     require(gives, "hidden layers", 0, "one or more; the last gives the vectors");
   }
 
@@ -217,11 +281,6 @@ public record ModelConfig(
   /** Width of the vectors of slots without a width of their own, {@code D}. */
   public int embedding() {
     return widths.all();
-  }
-
-  /** Whether models of a type have a factorization machine. */
-  private static boolean factors(Type type) {
-    return type == Type.FM || type == Type.DEEPFM;
   }
 
   /** DCN and DCN-V2: the cross layers. */
@@ -272,8 +331,8 @@ public record ModelConfig(
         new Interaction(
             full,
             1,
-            factors(type) ? Pairs.FEATURES : Pairs.SLOTS,
-            type == Type.BST ? Interaction.BLOCK : Interaction.ATTENTION,
+            type.has(PAIRS) ? Pairs.FEATURES : Pairs.SLOTS,
+            type.has(BLOCKS) ? Interaction.BLOCK : Interaction.ATTENTION,
             Matching.DEFAULT,
             WideDeep.BOTH),
         Towers.DEFAULT);
@@ -388,44 +447,37 @@ public record ModelConfig(
     return withTowers(new Towers(List.of(tasks), towers.hidden(), towers.experts(), towers.gate()));
   }
 
-  private TaskTowers.Sizes shared(Schema schema) {
-    return new TaskTowers.Sizes(
-        SlotWidths.of(widths, schema), hidden, style, towers, tasks(schema));
+  /** What the model is made of, for rows of {@code schema}. */
+  Sizes sizes(Schema schema) {
+    return new Sizes(
+        SlotWidths.of(widths.all(), widths.own(), schema),
+        hidden,
+        bottom,
+        style,
+        new Sizes.Cross(cross().layers(), cross().rank(), cross().experts()),
+        interaction.attention(),
+        heads(),
+        pairsWithin(schema),
+        new Sizes.Tasks(
+            Math.max(1, tasks(schema).size()), towers.hidden(), towers.experts(), towers.gate()));
   }
 
-  private SequenceTarget.Sizes sequential(Schema schema) {
-    return new SequenceTarget.Sizes(
-        SlotWidths.of(widths, schema), hidden, style, interaction.attention(), interaction.heads());
+  private Model entireSpace(Schema schema, Parameters parameters) {
+    List<Task> tasks = tasks(schema);
+    if (tasks.size() != 2 || tasks.stream().anyMatch(ModelConfig::isWithinOrOfAnotherLoss)) {
+      throw new IllegalArgumentException(
+          "model: got the tasks %s for ESMM, expected two over all rows with cross entropy, the click and what may follow it; name these labels"
+              .formatted(tasks));
+    }
+    return new EntireSpace(sizes(schema), schema, parameters);
+  }
+
+  private static boolean isWithinOrOfAnotherLoss(Task task) {
+    return task.within().isPresent() || !(task.loss() instanceof Loss.BinaryCrossEntropy);
   }
 
   @Override
   public Model create(Schema schema, Parameters parameters) {
-    return switch (type) {
-      case LR -> new LinearModel(0, schema, parameters, "linear");
-      case FM -> new FmModel(this, schema, parameters);
-      case WDL ->
-          new WideAndDeep(
-              new WideAndDeep.Sizes(widths, hidden, style, interaction.wideDeep()),
-              schema,
-              parameters);
-      case DEEPFM -> new DeepFm(this, schema, parameters);
-      case DCN, DCNV2 -> new DeepCross(this, schema, parameters);
-      case DLRM -> new Dlrm(this, schema, parameters);
-      case DEEPCROSSING -> new DeepCrossing(widths, hidden, style.dropout(), schema, parameters);
-      case TRANSFORMER -> new FieldTransformer(this, schema, parameters);
-      case SHAREDBOTTOM -> new SharedBottom(shared(schema), schema, parameters);
-      case MMOE -> new MixtureOfExperts(shared(schema), schema, parameters);
-      case ESMM -> new EntireSpace(shared(schema), schema, parameters);
-      case DIN -> new Din(sequential(schema), schema, parameters);
-      case BST -> new Bst(sequential(schema), schema, parameters);
-      case NEUMF ->
-          new MatrixFactorization(embedding(), Optional.of(hidden), style, schema, parameters);
-      case GMF -> new MatrixFactorization(embedding(), Optional.empty(), style, schema, parameters);
-      case TWOTOWER ->
-          new TwoTower(
-              new Tower.Sizes(SlotWidths.of(widths, schema), hidden, style, matching()),
-              schema,
-              parameters);
-    };
+    return type.builder.build(this, schema, parameters);
   }
 }

@@ -16,6 +16,8 @@ import dev.tern.embedding.config.RowRule;
 import dev.tern.embedding.config.TableConfig;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.VectorSource;
+import dev.tern.nn.Features;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -121,7 +123,7 @@ public final class Network implements AutoCloseable {
    *     an optimizer of the first part for a model with rows of one part
    */
   public static Network create(
-      Device device, Schema schema, Model.Factory factory, TableOptions options, long seed) {
+      Device device, Schema schema, ModelFactory factory, TableOptions options, long seed) {
     return create(device, schema, factory, options, Optional.empty(), seed);
   }
 
@@ -132,7 +134,7 @@ public final class Network implements AutoCloseable {
   public static Network create(
       Device device,
       Schema schema,
-      Model.Factory factory,
+      ModelFactory factory,
       TableOptions options,
       Optional<FileTier> tier,
       long seed) {
@@ -263,7 +265,7 @@ public final class Network implements AutoCloseable {
    * @param factory made this model
    * @param view this network's tables, perhaps {@link SlotTables#beneath} changes
    */
-  public Network beside(Model.Factory factory, SlotTables view) {
+  public Network beside(ModelFactory factory, SlotTables view) {
     Parameters again = new Parameters(device, 0);
     try {
       Model same = factory.create(schema, again);
@@ -487,7 +489,7 @@ public final class Network implements AutoCloseable {
           tasks.count() == 1
               ? "%s: got logits %s, expected one for each row, %s; end with reshape(-1)"
                   .formatted(model.getClass().getName(), logits.shape(), expected)
-              : "%s: got logits %s, expected one for each row and label, %s; join them with concat(1, ...), or pick labels with Model.Factory.withTasks"
+              : "%s: got logits %s, expected one for each row and label, %s; join them with concat(1, ...), or pick labels with ModelFactory.withTasks"
                   .formatted(model.getClass().getName(), logits.shape(), expected));
     }
     Optional<Tensor> offsets = features.pass().isTraining() ? Optional.empty() : tasks.offsets();

@@ -1,6 +1,8 @@
 package dev.tern.model;
 
 import dev.tern.data.Schema;
+import dev.tern.model.papers.SlotWidths;
+import dev.tern.nn.Features;
 import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,5 +1,7 @@
 package dev.tern.model;
 
+import dev.tern.nn.Features;
+import dev.tern.nn.Model;
 import dev.tern.tensor.Tensor;
 import java.util.List;
 

@@ -3,6 +3,7 @@ package dev.tern.model;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.nn.Features;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Computation;
 import dev.tern.tensor.Tensor;

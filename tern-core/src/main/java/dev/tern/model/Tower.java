@@ -1,5 +1,7 @@
 package dev.tern.model;
 
+import dev.tern.model.papers.SlotWidths;
+import dev.tern.nn.Features;
 import dev.tern.nn.InBatchSoftmax;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;

@@ -1,6 +1,8 @@
 package dev.tern.model;
 
 import dev.tern.data.Schema;
+import dev.tern.model.papers.SlotWidths;
+import dev.tern.nn.Features;
 import dev.tern.nn.InBatchSoftmax;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
@@ -18,7 +20,16 @@ final class TwoTower implements RetrievalModel {
   private final Tower user;
   private final Tower item;
 
-  TwoTower(Tower.Sizes sizes, Schema schema, Parameters parameters) {
+  /** The model of a configuration. */
+  static TwoTower of(ModelConfig config, Schema schema, Parameters parameters) {
+    SlotWidths widths = config.sizes(schema).widths();
+    return new TwoTower(
+        new Tower.Sizes(widths, config.hidden(), config.style(), config.matching()),
+        schema,
+        parameters);
+  }
+
+  private TwoTower(Tower.Sizes sizes, Schema schema, Parameters parameters) {
     this.sizes = sizes;
     PartColumns items = PartColumns.ofItems(schema, sizes.matching().itemColumns());
     user = Tower.of("user", PartColumns.ofUsers(schema, items), sizes, parameters);

@@ -2,8 +2,11 @@ package dev.tern.model;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.model.papers.SlotWidths;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.List;
@@ -22,6 +25,13 @@ final class WideAndDeep implements Model {
    */
   record Sizes(Widths widths, List<Integer> hidden, Mlp.Style style, WideDeep parts) {}
 
+  /** The model of a configuration. */
+  static Model of(ModelConfig config, Schema schema, Parameters parameters) {
+    WideDeep parts = config.interaction().wideDeep();
+    Sizes sizes = new Sizes(config.widths(), config.hidden(), config.style(), parts);
+    return new WideAndDeep(sizes, schema, parameters);
+  }
+
   private final SlotWidths widths;
   private final PartColumns wideColumns;
   private final PartColumns deepColumns;
@@ -35,7 +45,8 @@ final class WideAndDeep implements Model {
     wideColumns = PartColumns.without(parts.deepOnly(), schema, "wide", "deep");
     deepColumns = PartColumns.without(parts.wideOnly(), schema, "deep", "wide");
     readsAll = deepColumns.isAllOf(schema);
-    widths = SlotWidths.of(narrowed(sizes.widths(), parts.wideOnly(), schema), schema);
+    Widths narrowed = narrowed(sizes.widths(), parts.wideOnly(), schema);
+    widths = SlotWidths.of(narrowed.all(), narrowed.own(), schema);
     wide = new Linear(parameters, "wide", wideColumns.numbers().size(), 1);
     int inputs = deepColumns.count(widths);
     deep = new Mlp(parameters, "deep", inputs, sizes.hidden(), sizes.style());

@@ -6,7 +6,8 @@
  * Tensor y = hidden.apply(x).relu(); // [B, 16] to [B, 8]
  * }</pre>
  *
- * <p>{@link dev.tern.nn.Parameters} makes and keeps the weights. {@link dev.tern.nn.Pass} tells a
+ * <p>{@link dev.tern.nn.Model} is what a model is, from {@link dev.tern.nn.Features} to logits.
+ * {@link dev.tern.nn.Parameters} makes and keeps the weights. {@link dev.tern.nn.Pass} tells a
  * layer whether it trains or scores.
  *
  * <p>Letters: {@code B} rows, {@code F} dense features, {@code S} slots, {@code D} embedding width.

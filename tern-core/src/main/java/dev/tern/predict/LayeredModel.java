@@ -7,7 +7,7 @@ import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.SlotTables;
 import dev.tern.embedding.TableChanges;
 import dev.tern.internal.memory.OutOfBudgetException;
-import dev.tern.model.Model;
+import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Variable;
@@ -36,7 +36,7 @@ final class LayeredModel {
 
   private final Device device;
   private final Network base;
-  private final Model.Factory factory;
+  private final ModelFactory factory;
   private final FeatureEncoder encoder;
   private final String encoders;
   private final int threads;
@@ -68,7 +68,7 @@ final class LayeredModel {
   LayeredModel(
       Device device,
       Checkpoint checkpoint,
-      Optional<Model.Factory> own,
+      Optional<ModelFactory> own,
       ServedOptions options,
       RecentRows recent) {
     this.device = device;

@@ -5,9 +5,10 @@ import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.model.Model;
+import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
 import dev.tern.model.Task;
+import dev.tern.nn.Model;
 import dev.tern.tensor.Device;
 import java.nio.file.Path;
 import java.util.List;
@@ -63,12 +64,12 @@ public final class Predictor implements AutoCloseable {
   }
 
   /** Opens a checkpoint of a model of one's own. */
-  public static Predictor open(Path checkpoint, Model.Factory factory) {
+  public static Predictor open(Path checkpoint, ModelFactory factory) {
     return open(checkpoint, factory, ScoreOptions.DEFAULT);
   }
 
   /** Opens a checkpoint of a model of one's own. */
-  public static Predictor open(Path checkpoint, Model.Factory factory, ScoreOptions options) {
+  public static Predictor open(Path checkpoint, ModelFactory factory, ScoreOptions options) {
     Checkpoint saved = Checkpoint.open(checkpoint);
     return open(saved, device -> saved.load(device, factory, options.tables()), options);
   }

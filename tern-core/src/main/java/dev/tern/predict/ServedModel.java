@@ -12,7 +12,7 @@ import dev.tern.checkpoint.CheckpointWatch.Whole;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.internal.memory.OutOfBudgetException;
-import dev.tern.model.Model;
+import dev.tern.model.ModelFactory;
 import dev.tern.tensor.Device;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -67,7 +67,7 @@ public final class ServedModel implements AutoCloseable {
 
   private final Path path;
   private final ServedOptions options;
-  private final Optional<Model.Factory> factory;
+  private final Optional<ModelFactory> factory;
   private final Consumer<ModelEvent> listener;
   private final Device device;
   private final Optional<CheckpointWatch> watch;
@@ -94,7 +94,7 @@ public final class ServedModel implements AutoCloseable {
 
   private ServedModel(
       Path path,
-      Optional<Model.Factory> factory,
+      Optional<ModelFactory> factory,
       ServedOptions options,
       Consumer<ModelEvent> listener) {
     this.path = path;
@@ -133,7 +133,7 @@ public final class ServedModel implements AutoCloseable {
 
   /** The same for a model of one's own. */
   public static ServedModel open(
-      Path run, Model.Factory factory, ServedOptions options, Consumer<ModelEvent> listener) {
+      Path run, ModelFactory factory, ServedOptions options, Consumer<ModelEvent> listener) {
     return new ServedModel(run, Optional.of(factory), options, listener);
   }
 

@@ -18,8 +18,8 @@ import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.metrics.Metrics;
 import dev.tern.metrics.Reliability;
 import dev.tern.metrics.TaskMetrics;
-import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -71,7 +71,7 @@ public final class Trainer implements AutoCloseable {
   private volatile boolean stopping;
 
   private Trainer(
-      Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
+      Device device, FeatureEncoder encoder, ModelFactory factory, TrainOptions options) {
     options.check();
     requireUnknown(encoder, options.tables());
     // Its code is compiled while tables are made and data is read.
@@ -111,10 +111,10 @@ public final class Trainer implements AutoCloseable {
    *
    * @param encoder turns the readers' rows into features; kept in checkpoints
    * @throws IllegalArgumentException if its rows have several labels, and the model predicts one:
-   *     {@link Readers#withLabel} or {@link Model.Factory#withTasks} picks it
+   *     {@link Readers#withLabel} or {@link ModelFactory#withTasks} picks it
    */
   public static Trainer create(
-      Device device, FeatureEncoder encoder, Model.Factory factory, TrainOptions options) {
+      Device device, FeatureEncoder encoder, ModelFactory factory, TrainOptions options) {
     int tasks = factory.tasks(encoder.schema()).size();
     if (tasks > 1 && factory instanceof ModelConfig config && !config.type().hasTowers()) {
       throw new IllegalArgumentException(
@@ -141,7 +141,7 @@ public final class Trainer implements AutoCloseable {
       Device device,
       Checkpoint from,
       FeatureEncoder encoder,
-      Model.Factory factory,
+      ModelFactory factory,
       TrainOptions options) {
     Stream<Optimizer> optimizers =
         Stream.concat(Stream.of(options.optimizer()), options.tables().optimizers().stream());
@@ -181,7 +181,7 @@ public final class Trainer implements AutoCloseable {
       Device device,
       Checkpoint from,
       FeatureEncoder encoder,
-      Model.Factory factory,
+      ModelFactory factory,
       TrainOptions options) {
     from.requireSameType(factory);
     Trainer trainer = create(device, encoder, factory, options);
@@ -209,7 +209,7 @@ public final class Trainer implements AutoCloseable {
    * stopped. From a folder of checkpoints it takes the latest, as {@link Checkpoint#openLatest}.
    */
   public static Trainer resume(
-      Device device, Path checkpoint, Model.Factory factory, TrainOptions options) {
+      Device device, Path checkpoint, ModelFactory factory, TrainOptions options) {
     Checkpoint saved = Checkpoint.openLatest(checkpoint);
     Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
     try {

@@ -9,10 +9,11 @@ import dev.tern.data.readers.Readers;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.json.Json;
-import dev.tern.model.Features;
-import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
+import dev.tern.nn.Features;
+import dev.tern.nn.Model;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
 import dev.tern.tensor.Device;
@@ -43,7 +44,7 @@ final class CheckpointTest {
 
   @TempDir Path folder;
 
-  private Path saved(Model.Factory factory) {
+  private Path saved(ModelFactory factory) {
     Path target = folder.resolve("saved");
     try (Device device = Device.cpu(1, 1L << 26);
         Trainer trainer = Trainer.create(device, PlantedRuns.encoder(ROWS), factory, OPTIONS)) {

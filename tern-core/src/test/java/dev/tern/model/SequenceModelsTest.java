@@ -8,6 +8,10 @@ import dev.tern.base.Shape;
 import dev.tern.data.Schema;
 import dev.tern.data.Sequence;
 import dev.tern.data.Slot;
+import dev.tern.model.papers.SequenceTarget;
+import dev.tern.model.papers.SlotWidths;
+import dev.tern.nn.Features;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Device;
@@ -325,14 +329,14 @@ final class SequenceModelsTest {
       Slot seen = Slot.ragged("items").withTable("item").in(SEEN);
       Schema owned = new Schema(List.of("y"), List.of(), List.of(other, Slot.oneHot("item"), seen));
       assertThat(
-              SequenceTarget.of(owned, "DIN", SlotWidths.of(Widths.of(D), owned))
+              SequenceTarget.of(owned, "DIN", SlotWidths.of(D, Map.of(), owned))
                   .getFirst()
                   .targets())
           .containsExactly(1);
       Slot owner = Slot.ragged("item").in(SEEN);
       Schema one = new Schema(List.of("y"), List.of(), List.of(owner, other));
       assertThat(
-              SequenceTarget.of(one, "DIN", SlotWidths.of(Widths.of(D), one)).getFirst().targets())
+              SequenceTarget.of(one, "DIN", SlotWidths.of(D, Map.of(), one)).getFirst().targets())
           .containsExactly(0);
       Schema two = new Schema(List.of("y"), List.of(), List.of(owner, other, third));
       assertThatThrownBy(() -> config(ModelConfig.Type.DIN).create(two, parameters))

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.base.Shape;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.nn.Features;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Device;

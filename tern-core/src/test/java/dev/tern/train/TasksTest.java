@@ -14,8 +14,8 @@ import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.metrics.TaskMetrics;
-import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelFactory;
 import dev.tern.model.Scorer;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
@@ -90,7 +90,7 @@ final class TasksTest {
     return TrainOptions.of(Optimizer.adam(0.01f)).batch(128).epochs(4).shuffleRows(1000);
   }
 
-  private static Trainer trained(Device device, Model.Factory model) {
+  private static Trainer trained(Device device, ModelFactory model) {
     Trainer trainer = Trainer.create(device, encoder(), model, options());
     trainer.fit(Readers.inMemory(TRAIN));
     return trainer;
@@ -264,19 +264,19 @@ final class TasksTest {
   @Test
   void aModelOfOnesOwnNamesItsTasks() {
     ModelConfig towers = model(ModelConfig.Type.SHAREDBOTTOM, CLICK, BUY);
-    Model.Factory own = towers::create;
+    ModelFactory own = towers::create;
     Path saved = folder.resolve("saved");
     try (Device device = Device.cpu(1, 1L << 28)) {
-      Model.Factory single = ModelConfig.of(ModelConfig.Type.LR, 2)::create;
+      ModelFactory single = ModelConfig.of(ModelConfig.Type.LR, 2)::create;
       assertThatThrownBy(() -> trained(device, single).close())
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("expected one for each row and label, [128, 2]");
-      Model.Factory named = own.withTasks(CLICK, BUY.withWeight(2));
+      ModelFactory named = own.withTasks(CLICK, BUY.withWeight(2));
       try (Trainer trainer = trained(device, named)) {
         trainer.save(saved);
       }
       Trainer.resume(device, saved, named, options()).close();
-      Model.Factory other = own.withTasks(CLICK, BUY);
+      ModelFactory other = own.withTasks(CLICK, BUY);
       assertThatThrownBy(() -> Trainer.resume(device, saved, other, options()))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("resume: got tasks");

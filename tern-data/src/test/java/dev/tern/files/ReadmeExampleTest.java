@@ -12,10 +12,11 @@ import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TextDictionary;
 import dev.tern.files.text.CsvOptions;
 import dev.tern.files.text.CsvReader;
-import dev.tern.model.Features;
-import dev.tern.model.Model;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelFactory;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
@@ -200,7 +201,7 @@ final class ReadmeExampleTest {
     learnsAndScores(GatedModel::create);
   }
 
-  private void learnsAndScores(Model.Factory factory) throws IOException {
+  private void learnsAndScores(ModelFactory factory) throws IOException {
     Path train = clicks("train.csv", 4000, 1);
     Path test = clicks("test.csv", 1000, 2);
     Path saved = Files.createTempDirectory(folder, "own").resolve("checkpoint");

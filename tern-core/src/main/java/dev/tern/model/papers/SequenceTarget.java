@@ -1,8 +1,8 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.nn.Mlp;
+import dev.tern.nn.Features;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
@@ -21,34 +21,19 @@ import java.util.Map;
  *     pooled slots
  * @param columnWidths for each column of the sequence the width of its vectors
  */
-record SequenceTarget(
+public record SequenceTarget(
     String name,
     int maxLength,
     List<Integer> order,
     List<Integer> targets,
     List<Integer> columnWidths) {
   /**
-   * What models of sequences are made of.
-   *
-   * @param widths of embedding vectors
-   * @param hidden widths of the hidden layers
-   * @param attention widths of the layers of the attention
-   * @param heads of attention
-   */
-  record Sizes(
-      SlotWidths widths,
-      List<Integer> hidden,
-      Mlp.Style style,
-      List<Integer> attention,
-      int heads) {}
-
-  /**
    * The sequences of rows of {@code schema}.
    *
    * @param model for messages
    * @throws IllegalArgumentException if there is none, or one has no target
    */
-  static List<SequenceTarget> of(Schema schema, String model, SlotWidths widths) {
+  public static List<SequenceTarget> of(Schema schema, String model, SlotWidths widths) {
     Map<String, List<Integer>> sequences = schema.sequences();
     if (sequences.isEmpty()) {
       throw new IllegalArgumentException(

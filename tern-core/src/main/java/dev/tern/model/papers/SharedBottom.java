@@ -1,7 +1,9 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
+import dev.tern.nn.Features;
 import dev.tern.nn.Mlp;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 
@@ -9,12 +11,12 @@ import dev.tern.tensor.Tensor;
  * Several tasks over hidden layers that all share (Caruana, "Multitask Learning", Machine Learning
  * 28, 1997): {@code y_k = tower_k(bottom(x))}.
  */
-final class SharedBottom implements Model {
-  private final TaskTowers.Sizes sizes;
+public final class SharedBottom implements Model {
+  private final Sizes sizes;
   private final Mlp bottom;
   private final TaskTowers towers;
 
-  SharedBottom(TaskTowers.Sizes sizes, Schema schema, Parameters parameters) {
+  public SharedBottom(Sizes sizes, Schema schema, Parameters parameters) {
     this.sizes = sizes;
     int flat = sizes.widths().flat(schema);
     bottom = new Mlp(parameters, "bottom", flat, sizes.hidden(), sizes.style());

@@ -1,8 +1,10 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.List;
@@ -21,20 +23,15 @@ import java.util.Optional;
  * For example, with {@code p = (1, 2)}, {@code q = (3, 4)} and {@code h = (1, 1)} GMF's logit is
  * 11.
  */
-final class MatrixFactorization implements Model {
+public final class MatrixFactorization implements Model {
   private static final int SLOTS = 2;
 
   private final int width;
   private final Optional<Mlp> deep;
   private final Linear out;
 
-  /**
-   * A model.
-   *
-   * @param hidden layers over the second vectors; empty for GMF
-   */
-  MatrixFactorization(
-      int width, Optional<List<Integer>> hidden, Mlp.Style style, Schema schema, Parameters of) {
+  private MatrixFactorization(
+      Sizes sizes, Optional<List<Integer>> hidden, Schema schema, Parameters of) {
     if (schema.slotCount() != SLOTS || hidden.isEmpty() && schema.denseDim() > 0) {
       throw new IllegalArgumentException(
           "model: got numbers %s and slots %s for %s, expected two slots, of users and of items%s; leave the others out"
@@ -44,10 +41,20 @@ final class MatrixFactorization implements Model {
                   hidden.isEmpty() ? "GMF" : "NEUMF",
                   hidden.isEmpty() ? ", and no numbers" : ""));
     }
-    this.width = width;
+    width = sizes.embedding();
     int flat = SLOTS * width + schema.denseDim();
-    deep = hidden.map(layers -> new Mlp(of, "deep", flat, layers, style));
+    deep = hidden.map(layers -> new Mlp(of, "deep", flat, layers, sizes.style()));
     out = new Linear(of, "out", width + deep.map(Mlp::outputs).orElse(0), 1, false);
+  }
+
+  /** NeuMF. */
+  public static MatrixFactorization neural(Sizes sizes, Schema schema, Parameters parameters) {
+    return new MatrixFactorization(sizes, Optional.of(sizes.hidden()), schema, parameters);
+  }
+
+  /** GMF alone. */
+  public static MatrixFactorization generalized(Sizes sizes, Schema schema, Parameters parameters) {
+    return new MatrixFactorization(sizes, Optional.empty(), schema, parameters);
   }
 
   @Override

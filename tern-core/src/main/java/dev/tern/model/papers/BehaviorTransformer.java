@@ -1,7 +1,8 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
+import dev.tern.nn.Features;
 import dev.tern.nn.LayerNorm;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Parameters;
@@ -48,7 +49,7 @@ final class BehaviorTransformer {
   private final int width;
 
   /** Blocks with the feed-forward widths that {@code sizes} has for the attention, one each. */
-  BehaviorTransformer(SequenceTarget.Sizes sizes, SequenceTarget sequence, Parameters parameters) {
+  BehaviorTransformer(Sizes sizes, SequenceTarget sequence, Parameters parameters) {
     if (sequence.targets().size() < sequence.columns()) {
       throw new IllegalArgumentException(
           "model: got the sequence %s with a column that shares no table with another column, expected a target of each for BST; name its table, or give the column a sequence of its own name with DIN"

@@ -1,6 +1,8 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
+import dev.tern.nn.Features;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.List;
@@ -21,24 +23,14 @@ import java.util.List;
  * For example, {@code a = b = 0} are two probabilities of 1/2, and {@code -log 3} is the logit of
  * 1/4.
  */
-final class EntireSpace implements Model {
-  private final TaskTowers.Sizes sizes;
+public final class EntireSpace implements Model {
+  private final Sizes sizes;
   private final TaskTowers towers;
 
-  EntireSpace(TaskTowers.Sizes sizes, Schema schema, Parameters parameters) {
+  public EntireSpace(Sizes sizes, Schema schema, Parameters parameters) {
     this.sizes = sizes;
-    List<Task> tasks = sizes.tasks();
-    if (tasks.size() != 2 || tasks.stream().anyMatch(EntireSpace::isOther)) {
-      throw new IllegalArgumentException(
-          "model: got the tasks %s for ESMM, expected two over all rows with cross entropy, the click and what may follow it; name these labels"
-              .formatted(tasks));
-    }
     int flat = sizes.widths().flat(schema);
     towers = new TaskTowers(sizes, flat, parameters);
-  }
-
-  private static boolean isOther(Task task) {
-    return task.within().isPresent() || !(task.loss() instanceof Loss.BinaryCrossEntropy);
   }
 
   @Override

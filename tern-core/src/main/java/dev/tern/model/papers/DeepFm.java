@@ -1,7 +1,8 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Parameters;
@@ -13,18 +14,18 @@ import java.util.List;
  * 2017). The factorization machine pairs what {@link FmModel} says; the deep network reads one
  * pooled vector a slot.
  */
-final class DeepFm extends LinearModel {
+public final class DeepFm extends LinearModel {
   private final Mlp deep;
   private final Linear out;
   private final boolean within;
   private final List<Slot> slots;
 
-  DeepFm(ModelConfig config, Schema schema, Parameters parameters) {
-    super(config.embedding(), schema, parameters, "linear");
-    int flat = schema.slotCount() * config.embedding() + schema.denseDim();
-    deep = new Mlp(parameters, "deep", flat, config.hidden(), config.style());
+  public DeepFm(Sizes sizes, Schema schema, Parameters parameters) {
+    super(sizes.embedding(), schema, parameters, "linear");
+    int flat = schema.slotCount() * sizes.embedding() + schema.denseDim();
+    deep = new Mlp(parameters, "deep", flat, sizes.hidden(), sizes.style());
     out = new Linear(parameters, "out", deep.outputs(), 1);
-    within = config.pairsWithin(schema);
+    within = sizes.pairsWithin();
     slots = schema.slots();
   }
 

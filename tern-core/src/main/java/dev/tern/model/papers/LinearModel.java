@@ -1,7 +1,9 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.List;
@@ -11,9 +13,14 @@ import java.util.List;
  * linear part of several models. The weight is the first float of the id's embedding row, as part 0
  * of {@link Model#embeddingParts}; part 1 is its vector, for the other parts of the model.
  */
-class LinearModel implements Model {
+public class LinearModel implements Model {
   private final int width;
   private final Linear linear;
+
+  /** Logistic regression alone. */
+  public LinearModel(Sizes sizes, Schema schema, Parameters parameters) {
+    this(0, schema, parameters, "linear");
+  }
 
   /**
    * @param width of the vectors; 0 for none

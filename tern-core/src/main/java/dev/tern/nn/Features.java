@@ -1,7 +1,6 @@
-package dev.tern.model;
+package dev.tern.nn;
 
 import dev.tern.base.Shape;
-import dev.tern.nn.Pass;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.Tensor;
 import java.util.Collections;
@@ -49,7 +48,7 @@ public record Features(
     this(dense, parts, oneWidth(parts), within, sequences, Optional.empty(), pass);
   }
 
-  /** Rows of the batch, {@code B}, without those of drawn items: {@link RetrievalModel#sampled}. */
+  /** Rows of the batch, {@code B}, without those of items drawn beside them. */
   public int batch() {
     Tensor of = items.map(BatchItems::rewards).orElse(dense);
     return of.shape().size(0);

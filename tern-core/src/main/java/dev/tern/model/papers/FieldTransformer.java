@@ -1,9 +1,11 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.base.Shape;
 import dev.tern.data.Schema;
+import dev.tern.nn.Features;
 import dev.tern.nn.LayerNorm;
 import dev.tern.nn.Linear;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.nn.Pass;
 import dev.tern.nn.SelfAttention;
@@ -18,7 +20,7 @@ import java.util.List;
  * scales a learned vector to a token, and the output reads a learned token in front. Blocks
  * normalize first. Each hidden width of the configuration is the feed-forward width of one block.
  */
-final class FieldTransformer implements Model {
+public final class FieldTransformer implements Model {
   private static final float INITIAL_RANGE = 0.0173f;
 
   /** {@code x + attention(norm(x))}, then {@code x + W1 relu(W0 norm(x))}. */
@@ -43,25 +45,25 @@ final class FieldTransformer implements Model {
   private final LayerNorm last;
   private final Linear out;
 
-  FieldTransformer(ModelConfig config, Schema schema, Parameters parameters) {
-    width = config.embedding();
-    dropout = config.style().dropout();
+  public FieldTransformer(Sizes sizes, Schema schema, Parameters parameters) {
+    width = sizes.embedding();
+    dropout = sizes.style().dropout();
     int numbers = schema.denseDim();
     first = parameters.uniform("first", Shape.of(1, width), INITIAL_RANGE);
     numberWeights = parameters.uniform("numbers.weight", Shape.of(numbers, width), INITIAL_RANGE);
     numberBias = parameters.uniform("numbers.bias", Shape.of(numbers, width), INITIAL_RANGE);
-    for (int hidden : config.hidden()) {
-      blocks.add(block(config, parameters, "block." + blocks.size(), hidden));
+    for (int hidden : sizes.hidden()) {
+      blocks.add(block(sizes, parameters, "block." + blocks.size(), hidden));
     }
     last = new LayerNorm(parameters, "last.norm", width);
     out = new Linear(parameters, "out", width, 1);
   }
 
-  private static Block block(ModelConfig config, Parameters parameters, String name, int hidden) {
-    int width = config.embedding();
+  private static Block block(Sizes sizes, Parameters parameters, String name, int hidden) {
+    int width = sizes.embedding();
     return new Block(
         new LayerNorm(parameters, name + ".before", width),
-        new SelfAttention(parameters, name + ".attention", width, config.heads()),
+        new SelfAttention(parameters, name + ".attention", width, sizes.heads()),
         new LayerNorm(parameters, name + ".between", width),
         new Linear(parameters, name + ".inner", width, hidden),
         new Linear(parameters, name + ".outer", hidden, width));

@@ -1,8 +1,10 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
@@ -13,22 +15,22 @@ import java.util.List;
  * Systems", 2019, arXiv:1906.00091). A bottom network turns the dense numbers into one more vector;
  * the top network reads this vector and the dot products of all pairs of vectors.
  */
-final class Dlrm implements Model {
+public final class Dlrm implements Model {
   private final int width;
   private final Mlp bottom;
   private final Mlp top;
   private final Linear out;
 
-  Dlrm(ModelConfig config, Schema schema, Parameters parameters) {
-    width = config.embedding();
-    List<Integer> sizes = new ArrayList<>(config.bottom());
-    sizes.add(width);
-    Mlp.Style style = config.style();
+  public Dlrm(Sizes sizes, Schema schema, Parameters parameters) {
+    width = sizes.embedding();
+    List<Integer> layers = new ArrayList<>(sizes.bottom());
+    layers.add(width);
+    Mlp.Style style = sizes.style();
     Mlp.Style kept = new Mlp.Style(style.activation(), style.batchNorm(), 0);
-    bottom = new Mlp(parameters, "bottom", schema.denseDim(), sizes, kept);
+    bottom = new Mlp(parameters, "bottom", schema.denseDim(), layers, kept);
     int vectors = schema.slotCount() + 1;
     int joined = width + vectors * (vectors - 1) / 2;
-    top = new Mlp(parameters, "top", joined, config.hidden(), style);
+    top = new Mlp(parameters, "top", joined, sizes.hidden(), style);
     out = new Linear(parameters, "out", top.outputs(), 1);
   }
 

@@ -1,7 +1,8 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.nn.Features;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.List;
@@ -10,18 +11,17 @@ import java.util.List;
  * Factorization machine (Rendle, "Factorization Machines", ICDM 2010): the linear part plus the dot
  * products of all pairs of vectors.
  *
- * <p>With {@link ModelConfig.Pairs#FEATURES} these are the pairs of all features of a row. Example:
- * a row with features {@code a}, {@code b} in one slot and {@code c} in another has {@code a . b +
- * (a + b) . c}. With {@link ModelConfig.Pairs#SLOTS} they are the pairs of slots: {@code (a + b) .
- * c}.
+ * <p>Where features of one slot pair too ({@link Sizes#pairsWithin}) these are the pairs of all
+ * features of a row. Example: a row with features {@code a}, {@code b} in one slot and {@code c} in
+ * another has {@code a . b + (a + b) . c}. Else they are the pairs of slots: {@code (a + b) . c}.
  */
-final class FmModel extends LinearModel {
+public final class FmModel extends LinearModel {
   private final boolean within;
   private final List<Slot> slots;
 
-  FmModel(ModelConfig config, Schema schema, Parameters parameters) {
-    super(config.embedding(), schema, parameters, "linear");
-    within = config.pairsWithin(schema);
+  public FmModel(Sizes sizes, Schema schema, Parameters parameters) {
+    super(sizes.embedding(), schema, parameters, "linear");
+    within = sizes.pairsWithin();
     slots = schema.slots();
   }
 

@@ -1,4 +1,4 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
@@ -11,16 +11,6 @@ import java.util.function.IntFunction;
 
 /** For each task hidden layers of its own and a logit. */
 final class TaskTowers {
-  /**
-   * What models of several tasks are made of.
-   *
-   * @param widths of embedding vectors
-   * @param hidden widths of the hidden layers that tasks share, or of each expert
-   * @param tasks the tasks, at least one
-   */
-  record Sizes(
-      SlotWidths widths, List<Integer> hidden, Mlp.Style style, Towers towers, List<Task> tasks) {}
-
   private final List<Mlp> towers = new ArrayList<>();
   private final List<Linear> outs = new ArrayList<>();
 
@@ -30,8 +20,8 @@ final class TaskTowers {
    * @param inputs numbers of each row that a tower reads
    */
   TaskTowers(Sizes sizes, int inputs, Parameters parameters) {
-    for (int k = 0; k < sizes.tasks().size(); k++) {
-      Mlp tower = new Mlp(parameters, "tower." + k, inputs, sizes.towers().hidden(), sizes.style());
+    for (int k = 0; k < sizes.tasks().count(); k++) {
+      Mlp tower = new Mlp(parameters, "tower." + k, inputs, sizes.tasks().towers(), sizes.style());
       towers.add(tower);
       outs.add(new Linear(parameters, "out." + k, tower.outputs(), 1));
     }

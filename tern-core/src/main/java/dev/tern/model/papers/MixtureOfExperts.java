@@ -1,8 +1,10 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
@@ -20,26 +22,26 @@ import java.util.List;
  * {@code (0.25, 0.75)}, the tower reads {@code (0.25, 0.75)}. In the paper a gate has no hidden
  * layers and no bias.
  */
-final class MixtureOfExperts implements Model {
+public final class MixtureOfExperts implements Model {
   /** The gate of a task: hidden layers, and a number for each expert. */
   private record Gate(Mlp hidden, Linear out) {}
 
-  private final TaskTowers.Sizes sizes;
+  private final Sizes sizes;
   private final List<Mlp> experts = new ArrayList<>();
   private final List<Gate> gates = new ArrayList<>();
   private final TaskTowers towers;
 
-  MixtureOfExperts(TaskTowers.Sizes sizes, Schema schema, Parameters parameters) {
+  public MixtureOfExperts(Sizes sizes, Schema schema, Parameters parameters) {
     this.sizes = sizes;
-    int tasks = sizes.tasks().size();
+    int tasks = sizes.tasks().count();
     int flat = sizes.widths().flat(schema);
-    int count = sizes.towers().experts();
+    int count = sizes.tasks().experts();
     for (int e = 0; e < count; e++) {
       experts.add(new Mlp(parameters, "expert." + e, flat, sizes.hidden(), sizes.style()));
     }
     for (int k = 0; k < tasks; k++) {
       String name = "gate." + k;
-      Mlp hidden = new Mlp(parameters, name, flat, sizes.towers().gate(), sizes.style());
+      Mlp hidden = new Mlp(parameters, name, flat, sizes.tasks().gates(), sizes.style());
       Linear out = new Linear(parameters, name + ".out", hidden.outputs(), count, false);
       gates.add(new Gate(hidden, out));
     }

@@ -1,7 +1,6 @@
-package dev.tern.model;
+package dev.tern.nn;
 
 import dev.tern.data.Schema;
-import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.List;
 import java.util.Optional;
@@ -11,9 +10,9 @@ import java.util.Optional;
  *
  * <p>{@link #logits} is called once for each batch size. It records the expressions that training
  * and scoring run with the values of every batch, so it must not depend on values. Gradients follow
- * from the expressions. Two things are not part of a model: {@link Network} holds the embedding
- * tables, and training adds the loss, for each task the mean of its {@link Task#loss}. A model may
- * add terms of its own.
+ * from the expressions. Two things are not part of a model: embedding tables, which a network
+ * holds, and the loss, which training adds, for each task the mean over rows. A model may add terms
+ * of its own.
  */
 public interface Model {
   /**
@@ -68,8 +67,8 @@ public interface Model {
   }
 
   /**
-   * Whether training minimizes what {@link #logits} adds by {@link dev.tern.nn.Pass#addLoss} alone,
-   * instead of that and the losses of the tasks. False by default.
+   * Whether training minimizes what {@link #logits} adds by {@link Pass#addLoss} alone, instead of
+   * that and the losses of the tasks. False by default.
    */
   default boolean hasOwnLoss() {
     return false;
@@ -77,39 +76,4 @@ public interface Model {
 
   /** The logit of each row, {@code [B]}; of several tasks side by side, {@code [B, K]}. */
   Tensor logits(Features x);
-
-  /** Makes models. */
-  @FunctionalInterface
-  interface Factory {
-    /** Makes a model for rows of {@code schema}; its parameters come from {@code parameters}. */
-    Model create(Schema schema, Parameters parameters);
-
-    /**
-     * What the model's logits predict, in order: by default all labels of the rows. None where rows
-     * of {@code schema} have no labels, as rows to be scored.
-     */
-    default List<Task> tasks(Schema schema) {
-      return Task.ofLabels(schema);
-    }
-
-    /**
-     * The same models, whose logits predict {@code tasks}, as in {@code
-     * factory.withTasks(Task.of("click"), Task.of("buy").within("click"))}.
-     */
-    default Factory withTasks(Task... tasks) {
-      Factory models = this;
-      List<Task> all = List.of(tasks);
-      return new Factory() {
-        @Override
-        public Model create(Schema schema, Parameters parameters) {
-          return models.create(schema, parameters);
-        }
-
-        @Override
-        public List<Task> tasks(Schema schema) {
-          return all;
-        }
-      };
-    }
-  }
 }

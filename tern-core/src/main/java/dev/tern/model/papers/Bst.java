@@ -1,8 +1,10 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
@@ -14,13 +16,13 @@ import java.util.List;
  * slots, its numbers, and what a {@link BehaviorTransformer} makes of the candidate after each
  * sequence.
  */
-final class Bst implements Model {
+public final class Bst implements Model {
   private final SlotWidths widths;
   private final List<BehaviorTransformer> transformers = new ArrayList<>();
   private final Mlp deep;
   private final Linear out;
 
-  Bst(SequenceTarget.Sizes sizes, Schema schema, Parameters parameters) {
+  public Bst(Sizes sizes, Schema schema, Parameters parameters) {
     widths = sizes.widths();
     List<SequenceTarget> sequences = SequenceTarget.of(schema, "BST", widths);
     int inputs = widths.flat(schema);

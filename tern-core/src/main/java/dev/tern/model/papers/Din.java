@@ -1,9 +1,11 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
 import dev.tern.nn.Activation;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Mlp;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.nn.TargetAttention;
 import dev.tern.tensor.Tensor;
@@ -16,14 +18,14 @@ import java.util.List;
  * for each sequence the sum of its elements, weighed by their {@link TargetAttention} to the
  * candidate.
  */
-final class Din implements Model {
+public final class Din implements Model {
   private final SlotWidths widths;
   private final List<SequenceTarget> sequences;
   private final List<TargetAttention> attentions = new ArrayList<>();
   private final Mlp deep;
   private final Linear out;
 
-  Din(SequenceTarget.Sizes sizes, Schema schema, Parameters parameters) {
+  public Din(Sizes sizes, Schema schema, Parameters parameters) {
     widths = sizes.widths();
     sequences = SequenceTarget.of(schema, "DIN", widths);
     Mlp.Style style = sizes.style();

@@ -1,7 +1,9 @@
-package dev.tern.model;
+package dev.tern.model.papers;
 
 import dev.tern.data.Schema;
+import dev.tern.nn.Features;
 import dev.tern.nn.Linear;
+import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Tensor;
@@ -13,7 +15,7 @@ import java.util.List;
  * Combinatorial Features", KDD 2016): residual units {@code relu(x + W1 relu(W0 x + b0) + b1)} over
  * all embeddings and numbers side by side, one unit for each hidden width.
  */
-final class DeepCrossing implements Model {
+public final class DeepCrossing implements Model {
   /** Two layers and a connection around them, with dropout after the inner layer. */
   private record Unit(Linear inner, Linear outer, float dropout) {
     Tensor apply(Tensor x, Pass pass) {
@@ -26,17 +28,16 @@ final class DeepCrossing implements Model {
   private final List<Unit> units = new ArrayList<>();
   private final Linear out;
 
-  DeepCrossing(
-      Widths widths, List<Integer> hidden, float dropout, Schema schema, Parameters parameters) {
-    this.widths = SlotWidths.of(widths, schema);
-    int flat = this.widths.flat(schema);
-    for (int inner : hidden) {
+  public DeepCrossing(Sizes sizes, Schema schema, Parameters parameters) {
+    widths = sizes.widths();
+    int flat = widths.flat(schema);
+    for (int inner : sizes.hidden()) {
       String name = "unit." + units.size();
       units.add(
           new Unit(
               new Linear(parameters, name + ".inner", flat, inner),
               new Linear(parameters, name + ".outer", inner, flat),
-              dropout));
+              sizes.style().dropout()));
     }
     out = new Linear(parameters, "out", flat, 1);
   }
