@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Shows the progress of long work: on a terminal as one line that is overwritten, elsewhere as a
- * line now and then. Work that ends quickly shows nothing. One thread at a time.
+ * line now and then. Work that ends quickly shows nothing. Any thread may {@link #note}.
  */
 final class Progress implements AutoCloseable {
   private static final long TERMINAL_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
@@ -57,7 +57,7 @@ final class Progress implements AutoCloseable {
    * @param done how much is done already
    * @param total how much there is, or 0 where that is not known
    */
-  void begin(String task, String unit, long done, long total) {
+  synchronized void begin(String task, String unit, long done, long total) {
     clear();
     this.task = task;
     this.unit = unit;
@@ -68,7 +68,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** Shows that {@code done} of the work is done, followed by {@code facts}. */
-  void update(long done, String facts) {
+  synchronized void update(long done, String facts) {
     long now = clock.getAsLong();
     if (now - shown < (terminal ? TERMINAL_NANOS : PLAIN_NANOS)) {
       return;
@@ -107,7 +107,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** Prints a line that stays, as {@link Shown#message} shows it. */
-  void note(String line) {
+  synchronized void note(String line) {
     clear();
     err.println(Shown.message(line));
     err.flush();
@@ -123,7 +123,7 @@ final class Progress implements AutoCloseable {
 
   /** Erases the line from the terminal. */
   @Override
-  public void close() {
+  public synchronized void close() {
     clear();
   }
 }

@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.cli.board.Board;
+import dev.tern.cli.board.MlflowLog;
 import dev.tern.cli.board.TensorBoardFiles;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
@@ -15,6 +16,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -97,6 +99,20 @@ final class TrainCommand implements Callable<Integer> {
       description = "Write event files for TensorBoard there, in train and eval.")
   private Optional<Path> events = Optional.empty();
 
+  @Option(
+      names = "--mlflow",
+      paramLabel = "URL",
+      description =
+          "Log parameters and metrics to this MLflow tracking server, as http://127.0.0.1:5000.")
+  private Optional<String> mlflow = Optional.empty();
+
+  @Option(
+      names = "--mlflow-experiment",
+      paramLabel = "NAME",
+      description = "The experiment of the run there (default ${DEFAULT-VALUE}).",
+      defaultValue = "tern")
+  private String experiment = "tern";
+
   @Option(names = "--help-config", description = "Print all keys of a configuration.")
   private boolean helpConfig;
 
@@ -122,9 +138,11 @@ final class TrainCommand implements Callable<Integer> {
     RunFolder.Earlier earlier = earlier();
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Closing _ = board(resolved.run().dir(), progress);
-        Closing _ = events(resolved.run().dir(), progress)) {
+        Closing _ = events(resolved.run().dir(), progress);
+        Logging log = mlflow(resolved, progress)) {
       TrainRun.Outcome outcome =
           TrainRun.run(resolved, earlier, RunFolder.Maker.TRAIN, progress, record);
+      log.ends(outcome.stopped() ? MlflowLog.End.KILLED : MlflowLog.End.FINISHED);
       print(out, resolved, outcome);
       return outcome.stopped() ? INTERRUPTED : 0;
     }
@@ -170,14 +188,56 @@ final class TrainCommand implements Callable<Integer> {
     };
   }
 
+  /** A log of the run elsewhere. */
+  private record Logging(Optional<MlflowLog> log, Progress progress) implements Closing {
+    void ends(MlflowLog.End how) {
+      log.ifPresent(each -> each.ends(how));
+    }
+
+    @Override
+    public void close() {
+      log.ifPresent(MlflowLog::close);
+      log.flatMap(MlflowLog::failure).ifPresent(progress::note);
+    }
+  }
+
+  /** Begins to log the run on an MLflow server, if that is asked for. */
+  private Logging mlflow(Config config, Progress progress) {
+    Path dir = config.run().dir();
+    return new Logging(
+        mlflow.map(server -> {
+          Map<String, String> tags =
+              Map.of("mlflow.source.name", "tern train", "tern.folder", dir.toString());
+          String name = String.valueOf(dir.getFileName());
+          try {
+            MlflowLog.Target target =
+                new MlflowLog.Target(MlflowLog.Target.address(server), experiment, name, tags);
+            return MlflowLog.follow(target, dir, config.values(), progress::note);
+          } catch (IllegalArgumentException e) {
+            throw new ConfigException(String.valueOf(e.getMessage()), e);
+          }
+        }),
+        progress);
+  }
+
+  /** The option that {@code --days} does not go with, if one is given. */
+  private Optional<String> notDaily() {
+    Map<String, Optional<?>> options =
+        Map.of("--record", record, "--from", from, "--tensorboard", events, "--mlflow", mlflow);
+    return options.entrySet().stream()
+        .filter(option -> option.getValue().isPresent())
+        .map(Map.Entry::getKey)
+        .sorted()
+        .findFirst();
+  }
+
   /** Days after each other. */
   private int daily(PrintWriter out, Path file, List<String> values) {
-    if (record.isPresent() || from.isPresent() || events.isPresent()) {
-      throw new ConfigException(
-          "train: got --days with "
-              + (record.isPresent() ? "--record" : from.isPresent() ? "--from" : "--tensorboard")
-              + ", expected one of them; leave the other out");
-    }
+    notDaily()
+        .ifPresent(option -> {
+          throw new ConfigException(
+              "train: got --days with " + option + ", expected one of them; leave the other out");
+        });
     RunFolder.Earlier earlier = earlier();
     DailyTraining training = new DailyTraining(file, values, days.orElseThrow());
     try (Progress progress = Progress.of(spec.commandLine().getErr());

@@ -32,6 +32,11 @@ public final class TensorBoardFiles implements AutoCloseable {
     NAMES.put(Figure.TABLE_BYTES, "tables/bytes");
   }
 
+  /** What a figure is called outside Tern. */
+  static String name(Figure figure) {
+    return NAMES.getOrDefault(figure, "");
+  }
+
   private final MetricsTail tail;
   private final Path folder;
   private final Line line = new Line();
@@ -138,13 +143,13 @@ public final class TensorBoardFiles implements AutoCloseable {
     EventFile to = file(now);
     for (Figure figure : Figure.values()) {
       if (!figure.isOfTask() || line.tasks().isEmpty()) {
-        scalar(to, now, NAMES.getOrDefault(figure, ""), line.of(figure));
+        scalar(to, now, name(figure), line.of(figure));
       }
     }
     for (int task = 0; task < line.tasks().size(); task++) {
       for (Figure figure : Figure.values()) {
         if (figure.isOfTask()) {
-          String tag = NAMES.getOrDefault(figure, "") + "/" + line.tasks().get(task);
+          String tag = name(figure) + "/" + line.tasks().get(task);
           scalar(to, now, tag, Curves.value(line, task, figure));
         }
       }

@@ -110,6 +110,11 @@ public record Config(
     return ReadingKeys.write(YamlFile.read(yaml, "config"));
   }
 
+  /** All values as text by their paths, as {@code data.dense[0].columns}. */
+  public Map<String, String> values() {
+    return flat(this);
+  }
+
   /** Configurations with the same text are equal: everything follows from it. */
   @Override
   public boolean equals(@Nullable Object other) {
