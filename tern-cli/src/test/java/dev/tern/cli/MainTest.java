@@ -68,11 +68,6 @@ final class MainTest {
   }
 
   @Test
-  void completionNamesCommandsAndOptions() {
-    assertThat(tern("completion").out()).contains("_complete_tern", "info", "--debug");
-  }
-
-  @Test
   void infoListsThePartsOfATrainingStepWithTheirCosts() {
     assertThat(tern("info", "--kernels", "fm", "--seconds", "1", "--threads", "1").out())
         .contains("fm, batch 2,048, 1 threads", "lookup of rows", "pairSums", " ms ", " GB/s");
