@@ -45,6 +45,10 @@ final class ServeCommandTest {
     Path scores = temp.resolve("scores.csv");
     succeed("predict " + run + " --latest " + eval + " --out " + scores);
 
+    MainTest.Result small = MainTest.tern("serve", run, "--port", "0", "--memory", "50k");
+    assertThat(small.code()).isEqualTo(1);
+    assertThat(small.err()).contains("(the budget is --memory)").hasLineCount(1);
+
     Process server = MainTest.process("serve", run, "--port", "0", "--grace", "0s").start();
     List<String> said = new ArrayList<>();
     try (BufferedReader lines = server.inputReader()) {
@@ -153,6 +157,7 @@ final class ServeCommandTest {
           serve runs/x --grace soon                 | 2 | expected a time, as in
           serve runs/x --queue -1                   | 2 | queue: got -1
           serve runs/x --cors *                     | 2 | cors: got *
+          serve runs/x --memory 0                   | 2 | memory: got 0
           serve a@b@c=runs/x                        | 2 | name it as in
           serve nothing/there --port 0              | 1 | nothing/there
           serve runs/x --port 0 --token-file none   | 1 | none: got

@@ -2,6 +2,7 @@ package dev.tern.cli.serve;
 
 import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.ConfigException;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.http.ModelServer;
 import dev.tern.serve.http.ModelSource;
@@ -85,6 +86,8 @@ public final class ServeCommand implements Callable<Integer> {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return INTERRUPTED;
+    } catch (OutOfBudgetException e) {
+      throw new IllegalStateException(e.getMessage() + " (the budget is --memory)", e);
     }
   }
 

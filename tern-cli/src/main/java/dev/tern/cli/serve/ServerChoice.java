@@ -120,6 +120,15 @@ final class ServerChoice {
       defaultValue = "5s")
   private Duration grace = ServeOptions.DEFAULT.grace();
 
+  @Option(
+      names = "--memory",
+      paramLabel = "BYTES",
+      converter = Amounts.Bytes.class,
+      description =
+          "The most memory outside the heap for each model (default: what the machine or container"
+              + " has beside the heap).")
+  private Long memory = ServeOptions.DEFAULT.memory();
+
   /** What the options say together. */
   ServeOptions options() {
     try {
@@ -135,7 +144,8 @@ final class ServerChoice {
           Optional.ofNullable(tokens),
           admin,
           Optional.ofNullable(accessLog),
-          grace);
+          grace,
+          memory);
     } catch (IllegalArgumentException e) {
       throw new ConfigException(String.valueOf(e.getMessage()), e);
     }

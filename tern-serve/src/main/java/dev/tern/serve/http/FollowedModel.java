@@ -27,7 +27,8 @@ final class FollowedModel implements LiveModel {
   private volatile boolean isOpen;
   private volatile Known known;
 
-  private FollowedModel(ModelSource source, ServeMetrics metrics, Consumer<String> notes) {
+  private FollowedModel(
+      ModelSource source, long memory, ServeMetrics metrics, Consumer<String> notes) {
     this.source = source;
     this.metrics = metrics;
     this.notes = notes;
@@ -35,7 +36,8 @@ final class FollowedModel implements LiveModel {
         source.follow() == ModelSource.Follow.LATEST
             ? CheckpointWatch.Follow.LATEST
             : CheckpointWatch.Follow.BEST;
-    ServedOptions options = ServedOptions.DEFAULT.withScoring(source.scoring()).withFollow(follow);
+    ServedOptions options =
+        ServedOptions.DEFAULT.withScoring(source.scoring()).withFollow(follow).withMemory(memory);
     model = ServedModel.open(source.path(), options, this::heard);
     try (ModelVersion first = model.pin()) {
       step = first.step();
@@ -44,9 +46,10 @@ final class FollowedModel implements LiveModel {
     isOpen = true;
   }
 
-  /** Opens what {@code source} names. */
-  static FollowedModel open(ModelSource source, ServeMetrics metrics, Consumer<String> notes) {
-    return new FollowedModel(source, metrics, notes);
+  /** Opens what {@code source} names, in {@code memory} bytes outside the heap at most. */
+  static FollowedModel open(
+      ModelSource source, long memory, ServeMetrics metrics, Consumer<String> notes) {
+    return new FollowedModel(source, memory, metrics, notes);
   }
 
   private void heard(ModelEvent event) {

@@ -53,7 +53,7 @@ public final class ModelServer implements AutoCloseable {
         options,
         sources,
         new Parts(
-            source -> FollowedModel.open(source, metrics, notes),
+            source -> FollowedModel.open(source, options.memory(), metrics, notes),
             ServedProtocols.all(),
             (model, front) -> {
               model.versions().forEach(LiveModel::warmUp);

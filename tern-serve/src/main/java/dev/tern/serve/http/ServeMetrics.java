@@ -1,9 +1,16 @@
 package dev.tern.serve.http;
 
+import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** What a server counts, as a page for Prometheus. */
 final class ServeMetrics {
@@ -17,6 +24,9 @@ final class ServeMetrics {
   static final String ABORTED = "aborted";
   static final String TOKEN = "token";
   static final String NOT_READY = "not_ready";
+
+  private static final Path STATUS = Path.of("/proc/self/status");
+  private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d{1,15}) kB");
 
   /** Requests that name no model that is served. */
   final ModelMetrics none = new ModelMetrics("");
@@ -106,7 +116,14 @@ final class ServeMetrics {
         instanceof com.sun.management.OperatingSystemMXBean system) {
       page.family("process_cpu_seconds_total", "counter", "CPU time of the process.");
       page.line("process_cpu_seconds_total", "", system.getProcessCpuTime() / 1e9);
+      page.family("tern_machine_memory_bytes", "gauge", "Memory of the machine or container.");
+      page.line("tern_machine_memory_bytes", "", system.getTotalMemorySize());
     }
+    residentBytes()
+        .ifPresent(bytes -> {
+          page.family("process_resident_memory_bytes", "gauge", "Memory of the process.");
+          page.line("process_resident_memory_bytes", "", bytes);
+        });
     page.family("jvm_memory_used_bytes", "gauge", "Memory that the JVM uses.");
     var memory = ManagementFactory.getMemoryMXBean();
     page.line("jvm_memory_used_bytes", "area=\"heap\"", memory.getHeapMemoryUsage().getUsed());
@@ -129,6 +146,21 @@ final class ServeMetrics {
     }
     page.family("jvm_threads", "gauge", "Threads of the JVM.");
     page.line("jvm_threads", "", ManagementFactory.getThreadMXBean().getThreadCount());
+  }
+
+  /** Memory of the process as Linux tells it; other systems have no such file. */
+  private static OptionalLong residentBytes() {
+    try {
+      for (String line : Files.readAllLines(STATUS, StandardCharsets.ISO_8859_1)) {
+        Matcher resident = RESIDENT.matcher(line);
+        if (resident.matches()) {
+          return OptionalLong.of(Long.parseLong(resident.group(1)) << 10);
+        }
+      }
+    } catch (IOException _) {
+      return OptionalLong.empty();
+    }
+    return OptionalLong.empty();
   }
 
   private static double seconds(long millis) {

@@ -15,6 +15,8 @@ import java.util.Optional;
  * @param accessLog the file for one line of JSON a request; {@code -} is the standard output
  * @param grace how long the server still takes requests after it was told to stop, so that who
  *     sends them learns that it is not ready
+ * @param memory the most bytes outside the heap for each model: tables, changes on their way into
+ *     them, weights, working memory. By default what this machine or container has beside the heap
  */
 public record ServeOptions(
     Listening listening,
@@ -22,7 +24,8 @@ public record ServeOptions(
     Optional<Path> tokens,
     boolean admin,
     Optional<Path> accessLog,
-    Duration grace) {
+    Duration grace,
+    long memory) {
   /** Loopback at port 8000, no tokens, 5 seconds of grace. */
   public static final ServeOptions DEFAULT =
       new ServeOptions(
@@ -31,7 +34,8 @@ public record ServeOptions(
           Optional.empty(),
           false,
           Optional.empty(),
-          Duration.ofSeconds(5));
+          Duration.ofSeconds(5),
+          ModelMemory.limit());
 
   /** Checks that only callers with a token may change what is served. */
   public ServeOptions {
@@ -44,30 +48,40 @@ public record ServeOptions(
       throw new IllegalArgumentException(
           "serve: got a grace of " + grace + ", expected 0 to 10 minutes");
     }
+    if (memory < 1) {
+      throw new IllegalArgumentException(
+          "memory: got " + memory + ", expected a number of bytes, as in 4g");
+    }
   }
 
   /** The same at another place. */
   public ServeOptions withListening(Listening other) {
-    return new ServeOptions(other, limits, tokens, admin, accessLog, grace);
+    return new ServeOptions(other, limits, tokens, admin, accessLog, grace, memory);
   }
 
   /** The same with other limits. */
   public ServeOptions withLimits(ServeLimits other) {
-    return new ServeOptions(listening, other, tokens, admin, accessLog, grace);
+    return new ServeOptions(listening, other, tokens, admin, accessLog, grace, memory);
   }
 
   /** The same for callers with a token of {@code file} alone. */
   public ServeOptions withTokens(Path file, boolean mayAdmin) {
-    return new ServeOptions(listening, limits, Optional.of(file), mayAdmin, accessLog, grace);
+    return new ServeOptions(
+        listening, limits, Optional.of(file), mayAdmin, accessLog, grace, memory);
   }
 
   /** The same with a line a request in {@code file}. */
   public ServeOptions withAccessLog(Path file) {
-    return new ServeOptions(listening, limits, tokens, admin, Optional.of(file), grace);
+    return new ServeOptions(listening, limits, tokens, admin, Optional.of(file), grace, memory);
   }
 
   /** The same with another time of grace. */
   public ServeOptions withGrace(Duration time) {
-    return new ServeOptions(listening, limits, tokens, admin, accessLog, time);
+    return new ServeOptions(listening, limits, tokens, admin, accessLog, time, memory);
+  }
+
+  /** The same with another limit of each model's memory. */
+  public ServeOptions withMemory(long bytes) {
+    return new ServeOptions(listening, limits, tokens, admin, accessLog, grace, bytes);
   }
 }

@@ -83,7 +83,7 @@ final class FollowedModelTest {
         TestServer.OPTIONS.withTokens(tokens, true),
         List.of(source),
         new ModelServer.Parts(
-            each -> FollowedModel.open(each, metrics, notes::add),
+            each -> FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add),
             ServedProtocols.all(),
             (model, front) -> {},
             metrics),

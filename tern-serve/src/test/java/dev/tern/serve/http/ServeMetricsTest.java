@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,6 +64,23 @@ final class ServeMetricsTest {
       String answer = server.ask("GET", "/metrics", "");
       assertThat(answer).contains("Content-Type: text/plain; version=0.0.4; charset=utf-8");
       requireWellFormed(body(answer));
+    }
+  }
+
+  @Test
+  void alarmsOfTheDocumentsAreOnMetricsThatThereAre() throws IOException {
+    try (TestServer server = TestServer.start()) {
+      server.ask("POST", "/v2/models/m/infer", "abc");
+      String page = body(server.ask("GET", "/metrics", ""));
+      Matcher names =
+          Pattern.compile("\\b(?:tern|process|jvm)_\\w+")
+              .matcher(Files.readString(Path.of("../docs/prometheus-rules.yaml")));
+      Set<String> used = new HashSet<>();
+      while (names.find()) {
+        used.add(names.group());
+        assertThat(page).containsPattern("(?m)^" + names.group() + "[{ ]");
+      }
+      assertThat(used).hasSizeGreaterThan(8);
     }
   }
 

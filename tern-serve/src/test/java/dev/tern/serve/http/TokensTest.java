@@ -124,7 +124,8 @@ final class TokensTest {
                 Optional.empty(),
                 true,
                 Optional.empty(),
-                java.time.Duration.ZERO))
+                java.time.Duration.ZERO,
+                1))
         .hasMessageContaining("--token-file");
   }
 
