@@ -37,18 +37,17 @@ final class InferFill {
     context.once.clear();
   }
 
-  /** Finds the column that a tensor is of, by the name that the parser stands at. */
-  void name(InferInput input, JsonParser json) {
+  /** Finds the column that a tensor is of, by its name {@code text[from, from + length)}. */
+  void name(InferInput input, char[] text, int from, int length) {
     RowFiller filler = context.filler;
-    int from = json.getStringOffset();
     input.role = InferInput.Role.VALUES;
-    input.column = filler.column(json.getStringCharacters(), from, from + json.getStringLength());
+    input.column = filler.column(text, from, from + length);
     if (input.column != NONE) {
       input.name = filler.name(input.column);
       inputs.note(input.column, input.role); // A column that is filled twice is refused there.
       return;
     }
-    String name = json.getString();
+    String name = new String(text, from, length);
     input.name = Shown.line(PredictRequest.shorten(name));
     for (InferInput.Role role : SUFFIXED) {
       if (input.column == NONE && name.endsWith(role.suffix)) {
@@ -232,7 +231,9 @@ final class InferFill {
   }
 
   private void read(InferInput input, RowFiller filler, int count) {
-    if (input.binary != NONE) {
+    if (input.contentsFrom != NONE) {
+      values(input, new ContentsFlow(body, input), filler, count);
+    } else if (input.binary != NONE) {
       values(input, new BinaryFlow(body, input), filler, count);
     } else {
       try (JsonParser json = JsonBody.parser(body, input.at, jsonEnd)) {
@@ -336,7 +337,9 @@ final class InferFill {
   }
 
   private void each(InferInput input, Each each) {
-    if (input.binary != NONE) {
+    if (input.contentsFrom != NONE) {
+      each(input, new ContentsFlow(body, input), each);
+    } else if (input.binary != NONE) {
       each(input, new BinaryFlow(body, input), each);
     } else {
       try (JsonParser json = JsonBody.parser(body, input.at, jsonEnd)) {

@@ -2,7 +2,7 @@ package dev.tern.serve;
 
 import org.jspecify.annotations.Nullable;
 
-/** A tensor of a request: what its JSON says about it, and where its values are. */
+/** A tensor of a request: what the request says about it, and where its values are. */
 final class InferInput {
   static final int NONE = -1;
 
@@ -38,6 +38,11 @@ final class InferInput {
   /** Where the JSON of the values begins, or the bytes of the binary tensor; or {@link #NONE}. */
   int at;
 
+  /** Where a message of the values lies, or {@link #NONE}. */
+  int contentsFrom;
+
+  int contentsTo;
+
   /** Whether the values are in the batch. */
   boolean filled;
 
@@ -64,6 +69,8 @@ final class InferInput {
     width = 1;
     binary = NONE;
     at = NONE;
+    contentsFrom = NONE;
+    contentsTo = NONE;
     filled = false;
     once = false;
     emptyText = null;

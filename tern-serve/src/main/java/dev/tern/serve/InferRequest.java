@@ -15,9 +15,10 @@ final class InferRequest {
   private static final int NONE = InferInput.NONE;
 
   /** Tensors of a request: a column may have three. */
-  private static final int MOST_INPUTS = 10_000;
+  static final int MOST_INPUTS = 10_000;
 
-  private static final int MOST_ID = 1024;
+  /** Characters of a name, or of an id. */
+  static final int MOST_ID = 1024;
 
   private final RequestContext context;
   private final InferInputs inputs;
@@ -108,6 +109,7 @@ final class InferRequest {
         requireFirst(outputs.isEmpty(), name);
         requireArray(json, name);
         while (json.nextToken() != JsonToken.END_ARRAY) {
+          Outputs.requireRoom(outputs);
           outputs.add(output(json));
         }
       }
@@ -164,7 +166,8 @@ final class InferRequest {
         case "name" -> {
           requireFirst(input.column == NONE, member);
           requireText(json, member);
-          fill.name(input, json);
+          fill.name(
+              input, json.getStringCharacters(), json.getStringOffset(), json.getStringLength());
         }
         case "datatype" -> {
           requireFirst(input.type == null, member);

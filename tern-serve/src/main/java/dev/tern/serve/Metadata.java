@@ -11,6 +11,7 @@ public final class Metadata {
   static final String INDEX = "index";
   static final String SHARES = "shares";
   static final String COLUMNS = "columns";
+  static final String PLATFORM = "tern_checkpoint";
 
   private Metadata() {}
 
@@ -50,7 +51,7 @@ public final class Metadata {
     for (int at = 0; at < versions.size(); at++) {
       out.raw(at == 0 ? "" : ",").text(versions.get(at));
     }
-    out.raw("],\"platform\":\"tern_checkpoint\",\"inputs\":[");
+    out.raw("],\"platform\":").text(PLATFORM).raw(",\"inputs\":[");
     RowFiller filler = version.encoder().filler();
     Schema schema = version.encoder().rawSchema();
     int count = 0;

@@ -30,12 +30,14 @@ final class OptionsReader {
     if (!small || json.getIntValue() < least || json.getIntValue() > most) {
       String got =
           json.currentToken().isNumeric() ? json.getString() : JsonBody.kind(json.currentToken());
-      throw new RefusedException(
-          400,
-          "%s: got %s, expected a whole number from %d to %d"
-              .formatted(name, PredictRequest.shorten(got), least, most));
+      throw outside(name, PredictRequest.shorten(got), least, most);
     }
     return json.getIntValue();
+  }
+
+  static RefusedException outside(String name, String got, int least, int most) {
+    return new RefusedException(
+        400, "%s: got %s, expected a whole number from %d to %d".formatted(name, got, least, most));
   }
 
   static boolean flag(JsonParser json, String name) {

@@ -26,6 +26,13 @@ final class RequestContext {
   final InferInputs inputs = new InferInputs();
   final JsonFlow flow = new JsonFlow();
   final ColumnOrder order = new ColumnOrder();
+  final ProtoWriter message = new ProtoWriter();
+
+  /** Where raw tensors begin and end, two places each. */
+  int[] raws = new int[128];
+
+  /** A name at hand. */
+  char[] text = new char[64];
 
   RequestContext(FeatureEncoder encoder) {
     this.encoder = encoder;

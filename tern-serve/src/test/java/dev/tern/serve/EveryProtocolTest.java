@@ -73,6 +73,7 @@ final class EveryProtocolTest {
     RequestContexts contexts = new RequestContexts();
     InferProtocol infer = new InferProtocol(contexts);
     PredictProtocol predict = new PredictProtocol(contexts);
+    GrpcProtocol grpc = new GrpcProtocol(contexts);
     try (Predictor predictor = predictor(run)) {
       ServedVersion version = new ServedVersion("m", 30, predictor);
       int tasks = predictor.tasks().size();
@@ -107,6 +108,10 @@ final class EveryProtocolTest {
               RequestBodies.tensors(rows, binary, ",\"parameters\":{\"binary_data_output\":true}");
           reply = infer.infer(version, out.bytes(), out.bytes().length, out.jsonLength());
           assertThat(floats(reply)).isEqualTo(byTask(scores, tasks));
+          byte[] message = new ProtoBodies("m", binary).rows(rows).bytes();
+          assertThat(ProtoBodies.numbers(grpc.infer(version, message, 0, message.length).body()))
+              .as("messages of %s, raw %s", run, binary)
+              .isEqualTo(byTask(scores, tasks));
         }
       }
     }

@@ -14,24 +14,30 @@ import java.util.function.Consumer;
 /** A line of JSON for each request. Lines reach the file within a second. */
 final class AccessLog implements AutoCloseable {
   /**
-   * One request.
+   * Who asked, and what for.
    *
    * @param target the path as it was sent, with its query
-   * @param model the name that was found, or nothing
-   * @param version the step that answered, or nothing
    * @param trace a field {@code traceparent} that was sent, or nothing
    */
+  record Caller(String remote, String method, String target, String trace) {}
+
+  /**
+   * One request.
+   *
+   * @param status that of HTTP
+   * @param grpc that of a call by gRPC, or nothing
+   * @param model the name that was found, or nothing
+   * @param version the step that answered, or nothing
+   */
   record Entry(
-      String remote,
-      String method,
-      String target,
+      Caller caller,
       int status,
+      String grpc,
       String model,
       String version,
       long bytesIn,
       long bytesOut,
-      long nanos,
-      String trace) {}
+      long nanos) {}
 
   private static final int LONGEST_TARGET = 256;
 
@@ -73,20 +79,21 @@ final class AccessLog implements AutoCloseable {
   void add(Entry entry) {
     StringBuilder line = new StringBuilder(256);
     line.append("{\"time\":\"").append(clock.instant()).append('"');
-    text(line, "remote", entry.remote());
-    text(line, "method", entry.method());
-    String target = entry.target();
+    text(line, "remote", entry.caller().remote());
+    text(line, "method", entry.caller().method());
+    String target = entry.caller().target();
     text(
         line,
         "target",
         target.length() > LONGEST_TARGET ? target.substring(0, LONGEST_TARGET) : target);
     line.append(",\"status\":").append(entry.status());
+    text(line, "grpc", entry.grpc());
     text(line, "model", entry.model());
     text(line, "version", entry.version());
     line.append(",\"bytes_in\":").append(entry.bytesIn());
     line.append(",\"bytes_out\":").append(entry.bytesOut());
     line.append(",\"micros\":").append(entry.nanos() / 1_000);
-    text(line, "traceparent", entry.trace());
+    text(line, "traceparent", entry.caller().trace());
     byte[] bytes = line.append("}\n").toString().getBytes(StandardCharsets.UTF_8);
     synchronized (this) {
       try {

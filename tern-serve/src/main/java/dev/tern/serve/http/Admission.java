@@ -76,6 +76,11 @@ final class Admission {
     }
   }
 
+  /** Takes a request that waits out of the queue: nobody waits for its answer any more. */
+  synchronized void withdraw(Request request) {
+    queue.removeIf(waiting -> waiting.request() == request);
+  }
+
   private void run(Request request) {
     try {
       request.run();

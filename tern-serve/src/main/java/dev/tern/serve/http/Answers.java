@@ -17,7 +17,26 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Answers {
   /** What the server speaks. */
-  record Protocols(Protocol infer, Protocol predict, Protocol invocations, Describer describer) {}
+  record Protocols(
+      Protocol infer,
+      Protocol predict,
+      Protocol invocations,
+      Describer describer,
+      GrpcAnswers.Messages messages) {}
+
+  /** A form of requests for scores and of their answers. */
+  interface Protocol {
+    /**
+     * Scores the rows of a body.
+     *
+     * @param body the bytes {@code body[0, length)}
+     * @param jsonLength the bytes of JSON that a body begins with, before binary tensors; empty
+     *     where it has none of these
+     * @throws RefusedException where the body is not one of this protocol, or does not fit the
+     *     model
+     */
+    Reply answer(ServedVersion version, byte[] body, int length, OptionalInt jsonLength);
+  }
 
   /** Says which columns a model takes and gives. */
   interface Describer {
@@ -52,9 +71,20 @@ final class Answers {
   private final ReentrantLock loading = new ReentrantLock();
   private volatile Map<String, Hosted> models = Map.of();
   private volatile State state = State.LOADING;
+  private volatile Runnable listener = () -> {};
 
   Answers(Protocols protocols) {
     this.protocols = protocols;
+  }
+
+  /** The same by gRPC. */
+  GrpcAnswers grpc() {
+    return new GrpcAnswers(this, protocols.messages());
+  }
+
+  /** Has {@code changed} run whenever the state changes. */
+  void onState(Runnable changed) {
+    listener = changed;
   }
 
   /** Takes models into use. */
@@ -66,6 +96,7 @@ final class Answers {
 
   void state(State now) {
     state = now;
+    listener.run();
   }
 
   State state() {
@@ -151,7 +182,7 @@ final class Answers {
     }
   }
 
-  private static List<String> versions(Hosted model) {
+  static List<String> versions(Hosted model) {
     return model.versions().stream().map(each -> Long.toString(each.step())).toList();
   }
 
@@ -216,7 +247,7 @@ final class Answers {
     }
   }
 
-  private static ServedVersion counted(ServedVersion version, ModelMetrics metrics) {
+  static ServedVersion counted(ServedVersion version, ModelMetrics metrics) {
     return version.with(new CountedScorer(version.scorer(), metrics));
   }
 

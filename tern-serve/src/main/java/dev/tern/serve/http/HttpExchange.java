@@ -6,14 +6,11 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.PreEncodedHttpField;
-import org.eclipse.jetty.io.Content;
-import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
@@ -24,13 +21,12 @@ import org.jspecify.annotations.Nullable;
  * then the request waits for its turn, without a thread either; then one thread computes and
  * answers.
  */
-final class HttpExchange implements Admission.Request {
+final class HttpExchange implements Admission.Request, HttpBody.Reader {
   private static final HttpField JSON =
       new PreEncodedHttpField(HttpHeader.CONTENT_TYPE, Reply.JSON);
   private static final HttpField RETRY = new PreEncodedHttpField(HttpHeader.RETRY_AFTER, "1");
   private static final HttpField CLOSE = new PreEncodedHttpField(HttpHeader.CONNECTION, "close");
   private static final String JSON_LENGTH = "Inference-Header-Content-Length";
-  private static final int FIRST_BYTES = 64 << 10;
   private static final byte[] NOTHING = {};
 
   private final HttpFront front;
@@ -43,11 +39,7 @@ final class HttpExchange implements Admission.Request {
   private @Nullable Route route;
   private @Nullable Hosted model;
   private ModelMetrics metrics;
-  private byte[] body = NOTHING;
-  private long reserved;
-  private int length;
-  private boolean isRead;
-  private boolean isWatched;
+  private final HttpBody body;
   private boolean isWarmUp;
   private String version = "";
 
@@ -56,6 +48,7 @@ final class HttpExchange implements Admission.Request {
     this.request = request;
     this.response = response;
     this.callback = callback;
+    body = new HttpBody(front, request, front.limits().body(), this);
     metrics = front.metrics().none;
     event.begin();
   }
@@ -67,7 +60,7 @@ final class HttpExchange implements Admission.Request {
       if (now.isPresent()) {
         answer(now.get());
       } else {
-        read();
+        body.read();
       }
     } catch (RefusedException e) {
       answer(JsonText.error(e));
@@ -96,7 +89,7 @@ final class HttpExchange implements Admission.Request {
     route = asked;
     isWarmUp = front.isWarmUp(request);
     if (!isWarmUp) {
-      front.requireToken(asked, fields);
+      front.requireAllowed(asked, fields);
     }
     if (asked.kind() == Route.Kind.METRICS) {
       return Optional.of(front.page());
@@ -138,147 +131,32 @@ final class HttpExchange implements Admission.Request {
       throw Inflate.tooLarge(front.limits().body());
     }
     if (front.admission().isFull()) {
-      throw full();
+      throw front.full();
     }
   }
 
-  private RefusedException full() {
-    front.metrics().rejected.add(ServeMetrics.QUEUE_FULL);
-    return new RefusedException(429, "queue: got more requests than can wait; ask again later");
-  }
-
-  /** Reads what has come; goes on when more comes. */
-  private void read() {
-    try {
-      if (take()) {
-        complete();
-      }
-    } catch (RefusedException e) {
-      endBody();
-      answer(JsonText.error(e));
-    } catch (RuntimeException | Error e) {
-      endBody();
-      broken(e);
-    }
-  }
-
-  /** Appends what has come; true where it was the last of the body. */
-  private boolean take() {
-    Throwable failure;
-    synchronized (this) { // The sweep may give up on the body meanwhile.
-      while (true) {
-        if (isRead) {
-          return false;
-        }
-        Content.Chunk chunk = request.read();
-        if (chunk == null) {
-          watch(true);
-          request.demand(this::read);
-          return false;
-        }
-        if (Content.Chunk.isFailure(chunk)) {
-          endBody();
-          failure = chunk.getFailure();
-          break;
-        }
-        boolean isLast = chunk.isLast();
-        try {
-          append(chunk.getByteBuffer());
-        } finally {
-          chunk.release();
-        }
-        if (isLast) {
-          endBody();
-          return true;
-        }
-      }
-    }
-    broke(failure);
-    return false;
-  }
-
-  private synchronized void endBody() {
-    isRead = true;
-    watch(false);
-  }
-
-  private void append(ByteBuffer bytes) {
-    int more = bytes.remaining();
-    if (more == 0) {
-      return;
-    }
-    long most = front.limits().body();
-    if (length + (long) more > most) {
-      throw Inflate.tooLarge(most);
-    }
-    if (length + more > body.length) {
-      grow(length + more, most);
-    }
-    bytes.get(body, length, more);
-    length += more;
-  }
-
-  /** Makes room; a caller that announces much and sends little holds little. */
-  private void grow(int least, long most) {
-    long wanted = Math.max(least, Math.min(most, Math.max(FIRST_BYTES, 2L * body.length)));
-    if (request.getLength() >= least) {
-      wanted = Math.min(wanted, request.getLength());
-    }
-    long before = reserved;
-    reserve(wanted);
-    front.bodies().give(before);
-    reserved = wanted;
-    byte[] larger = new byte[(int) wanted];
-    System.arraycopy(body, 0, larger, 0, length);
-    body = larger;
-  }
-
-  private void watch(boolean now) {
-    if (now != isWatched) {
-      isWatched = now;
-      front.watch(this, now);
-    }
-  }
-
-  /** Whether the body comes in slower than anybody needs to send it. */
-  synchronized boolean isSlow(long nanos) {
-    long taken = nanos - start;
-    double least = taken / 1e9 * ServeLimits.BODY_RATE;
-    return taken > front.limits().headerTime().toNanos() && length < least;
-  }
-
-  /** Gives up on the body. */
-  void slow() {
-    synchronized (this) {
-      if (isRead) {
-        return;
-      }
-      endBody();
-    }
-    front.metrics().rejected.add(ServeMetrics.SLOW_BODY);
-    response.getHeaders().put(CLOSE);
-    answer(JsonText.error(408, "body: got less than 1 KiB a second, expected more"));
-  }
-
-  EndPoint endPoint() {
-    return request.getConnectionMetaData().getConnection().getEndPoint();
-  }
-
-  private void broke(Throwable failure) {
-    if (failure instanceof TimeoutException) {
+  @Override
+  public void refused(RefusedException why) {
+    if (why.status() == 408) {
       response.getHeaders().put(CLOSE);
-      answer(JsonText.error(408, "body: got nothing for a while, expected the rest"));
-    } else if (answered.compareAndSet(false, true)) {
+    }
+    answer(JsonText.error(why));
+  }
+
+  @Override
+  public void aborted(Throwable failure) {
+    if (answered.compareAndSet(false, true)) {
       front.metrics().rejected.add(ServeMetrics.ABORTED);
-      end();
+      body.release();
       callback.failed(failure);
     }
   }
 
-  private void complete() {
+  @Override
+  public void whole() {
     Route asked = route;
     if (asked != null && asked.kind() == Route.Kind.LOAD) {
-      answer(front.answers().load(asked, Arrays.copyOf(body, length)));
+      answer(front.answers().load(asked, Arrays.copyOf(body.bytes(), body.length())));
     } else {
       front.admit(this);
     }
@@ -292,12 +170,12 @@ final class HttpExchange implements Admission.Request {
       throw new IllegalStateException("exchange: got no route");
     }
     try {
-      byte[] bytes = body;
-      int count = length;
+      byte[] bytes = body.bytes();
+      int count = body.length();
       Optional<String> encoding =
           Optional.ofNullable(request.getHeaders().get(HttpHeader.CONTENT_ENCODING));
       if (Inflate.isNeeded(encoding)) {
-        bytes = inflated(encoding.get());
+        bytes = body.inflated(0, encoding.get());
         count = bytes.length;
       }
       Answers.Scored scored =
@@ -311,29 +189,10 @@ final class HttpExchange implements Admission.Request {
     }
   }
 
-  /** The body as it was before it was compressed; its bytes count as those of bodies do. */
-  private byte[] inflated(String encoding) {
-    long most = front.limits().body();
-    reserve(most);
-    byte[] bytes = Inflate.of(body, length, encoding, most);
-    front.bodies().give(most - bytes.length);
-    reserved -= most - bytes.length;
-    return bytes;
-  }
-
-  /** Takes memory for bytes of a body until the exchange ends. */
-  private void reserve(long bytes) {
-    if (!front.bodies().take(bytes)) {
-      front.metrics().rejected.add(ServeMetrics.BODIES);
-      throw new RefusedException(503, "body: got more bodies than memory is left for; ask again");
-    }
-    reserved += bytes;
-  }
-
   @Override
   public void refuse(boolean isFull) {
     if (isFull) {
-      RefusedException e = full();
+      RefusedException e = front.full();
       answer(JsonText.error(e));
     } else {
       front.metrics().rejected.add(ServeMetrics.QUEUE_TIME);
@@ -354,7 +213,8 @@ final class HttpExchange implements Admission.Request {
     return OptionalInt.of(Integer.parseInt(field));
   }
 
-  private void broken(Throwable e) {
+  @Override
+  public void broken(Throwable e) {
     front.broken(e);
     answer(Answers.broken());
   }
@@ -382,40 +242,42 @@ final class HttpExchange implements Admission.Request {
     long nanos = System.nanoTime() - start;
     metrics.of(route == null ? Route.Kind.SERVER : route.kind()).add(reply.status(), nanos);
     log(reply, nanos);
-    end();
+    body.release();
     response.write(true, ByteBuffer.wrap(reply.body()), callback);
   }
 
   private void log(Reply reply, long nanos) {
-    event.commit(name(), version, reply.status(), length);
+    event.commit(name(), version, reply.status(), "", body.length());
     if (front.accessLog().isEmpty() || isWarmUp) {
       return;
     }
-    String trace = request.getHeaders().get("traceparent");
     front
         .accessLog()
         .get()
         .add(
             new AccessLog.Entry(
-                Request.getRemoteAddr(request),
-                request.getMethod(),
-                request.getHttpURI().getPathQuery(),
+                caller(request),
                 reply.status(),
+                "",
                 name(),
                 version,
-                length,
+                body.length(),
                 reply.body().length,
-                nanos,
-                trace != null && Traces.isParent(trace) ? trace : ""));
+                nanos));
+  }
+
+  /** Who sent a request. */
+  static AccessLog.Caller caller(Request request) {
+    String trace = request.getHeaders().get("traceparent");
+    return new AccessLog.Caller(
+        Request.getRemoteAddr(request),
+        request.getMethod(),
+        request.getHttpURI().getPathQuery(),
+        trace != null && Traces.isParent(trace) ? trace : "");
   }
 
   private String name() {
     Hosted served = model;
     return served == null ? "" : served.name();
-  }
-
-  private void end() {
-    front.bodies().give(reserved);
-    reserved = 0;
   }
 }

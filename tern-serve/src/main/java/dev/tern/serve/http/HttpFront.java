@@ -17,10 +17,19 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.eclipse.jetty.alpn.server.ALPNServerConnectionFactory;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.http.MetaData;
+import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
+import org.eclipse.jetty.http2.server.HTTP2ServerConnectionFactory;
+import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
+import org.eclipse.jetty.io.WindowRateControl;
 import org.eclipse.jetty.server.ConnectionFactory;
+import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -33,6 +42,7 @@ import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.jspecify.annotations.Nullable;
 
 /**
  * HTTP for {@link Answers}: connections, limits, tokens, TLS. It and the types whose names begin
@@ -44,6 +54,14 @@ final class HttpFront implements AutoCloseable {
   private static final long STOP_MILLIS = 3_000;
   private static final long LAST_NANOS = 500_000_000L;
   private static final long LOOK_MILLIS = 5;
+  private static final int MOST_WATCHES = 1_000;
+
+  /**
+   * Frames a second of a connection that are no requests. Callers by gRPC send a ping to measure
+   * the line for each answer, some thousands a second.
+   */
+  private static final int MOST_FRAMES = 20_000;
+
   private static final long NOTE_NANOS = 60_000_000_000L;
 
   private final ServeOptions options;
@@ -60,7 +78,9 @@ final class HttpFront implements AutoCloseable {
   private final Optional<HttpTls> tls;
   private final Optional<Watched<Tokens>> tokens;
   private volatile Optional<HttpWarmUp> warming = Optional.empty();
-  private final Set<HttpExchange> reading = ConcurrentHashMap.newKeySet();
+  private final Set<HttpBody> reading = ConcurrentHashMap.newKeySet();
+  private final GrpcAnswers grpc;
+  private final Set<HttpHealthWatch> watches = ConcurrentHashMap.newKeySet();
   private final ScheduledExecutorService timer;
   private final AtomicLong noted = new AtomicLong(System.nanoTime() - NOTE_NANOS);
 
@@ -73,6 +93,8 @@ final class HttpFront implements AutoCloseable {
     HttpLogging.quiet();
     this.options = options;
     this.answers = answers;
+    grpc = answers.grpc();
+    answers.onState(() -> watches.forEach(HttpHealthWatch::tell));
     this.metrics = metrics;
     this.accessLog = accessLog;
     this.notes = notes;
@@ -103,8 +125,17 @@ final class HttpFront implements AutoCloseable {
     http.setUseInputDirectByteBuffers(false); // Bodies are copied to arrays.
     List<ConnectionFactory> protocols = new ArrayList<>();
     HttpConnectionFactory plain = new HttpConnectionFactory(http);
-    tls.ifPresent(t -> protocols.add(new SslConnectionFactory(t.factory(), plain.getProtocol())));
-    protocols.add(plain);
+    if (tls.isPresent()) {
+      ALPNServerConnectionFactory choice = new ALPNServerConnectionFactory();
+      choice.setDefaultProtocol(plain.getProtocol());
+      protocols.add(new SslConnectionFactory(tls.get().factory(), choice.getProtocol()));
+      protocols.add(choice);
+      protocols.add(limited(new HTTP2ServerConnectionFactory(http)));
+      protocols.add(plain);
+    } else {
+      protocols.add(plain);
+      protocols.add(limited(new Http2WithoutUpgrade(http)));
+    }
     int selectors = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
     ServerConnector made =
         new ServerConnector(server, 1, selectors, protocols.toArray(ConnectionFactory[]::new));
@@ -116,11 +147,38 @@ final class HttpFront implements AutoCloseable {
     return made;
   }
 
+  private static ConnectionFactory limited(HTTP2ServerConnectionFactory factory) {
+    factory.setRateControlFactory(new WindowRateControl.Factory(MOST_FRAMES));
+    return factory;
+  }
+
+  /**
+   * HTTP/2 for callers who begin with it. A request of HTTP/1 that asks to go on in HTTP/2 is
+   * answered in HTTP/1: servers before this one may have let it pass as something else.
+   */
+  private static final class Http2WithoutUpgrade extends HTTP2CServerConnectionFactory {
+    Http2WithoutUpgrade(HttpConfiguration configuration) {
+      super(configuration);
+    }
+
+    @Override
+    public @Nullable Connection upgradeConnection(
+        Connector from, EndPoint point, MetaData.Request request, HttpFields.Mutable fields) {
+      return HttpMethod.PRI.is(request.getMethod())
+          ? super.upgradeConnection(from, point, request, fields)
+          : null;
+    }
+  }
+
   /** Every request comes here. */
   private final class Entry extends Handler.Abstract {
     @Override
     public boolean handle(Request request, Response response, Callback callback) {
-      new HttpExchange(HttpFront.this, request, response, callback).begin();
+      if (HttpGrpcCall.isCall(request)) {
+        new HttpGrpcCall(HttpFront.this, request, response, callback).begin();
+      } else {
+        new HttpExchange(HttpFront.this, request, response, callback).begin();
+      }
       return true;
     }
   }
@@ -185,7 +243,7 @@ final class HttpFront implements AutoCloseable {
   private void sweep() {
     try {
       long now = System.nanoTime();
-      for (HttpExchange each : reading) {
+      for (HttpBody each : reading) {
         if (each.isSlow(now)) {
           each.slow();
         }
@@ -204,11 +262,20 @@ final class HttpFront implements AutoCloseable {
     }
   }
 
-  void requireToken(Route route, HttpFields fields) {
+  void requireAllowed(Route route, HttpFields fields) {
     if (route.kind().isAdmin() && !options.admin()) {
       throw new RefusedException(404, "Not Found");
     }
-    if (tokens.isEmpty() || route.kind().isOpen()) {
+    requireToken(route.kind().isOpen(), fields);
+  }
+
+  /**
+   * Refuses who shows no token.
+   *
+   * @param isOpen whether none is needed
+   */
+  void requireToken(boolean isOpen, HttpFields fields) {
+    if (tokens.isEmpty() || isOpen) {
       return;
     }
     if (!tokens.get().value().admit(Optional.ofNullable(fields.get(HttpHeader.AUTHORIZATION)))) {
@@ -225,16 +292,31 @@ final class HttpFront implements AutoCloseable {
     }
   }
 
-  void admit(HttpExchange exchange) {
-    admission.submit(exchange);
+  /** The error of a request for which there is no room. */
+  RefusedException full() {
+    metrics.rejected.add(ServeMetrics.QUEUE_FULL);
+    return new RefusedException(429, "queue: got more requests than can wait; ask again later");
   }
 
-  void watch(HttpExchange exchange, boolean isReading) {
+  void admit(Admission.Request request) {
+    admission.submit(request);
+  }
+
+  void watch(HttpBody body, boolean isReading) {
     if (isReading) {
-      reading.add(exchange);
+      reading.add(body);
     } else {
-      reading.remove(exchange);
+      reading.remove(body);
     }
+  }
+
+  /** Tells a watch of changes of the state from here on; false where there are too many. */
+  boolean addWatch(HttpHealthWatch watch) {
+    return watches.size() < MOST_WATCHES && watches.add(watch);
+  }
+
+  void removeWatch(HttpHealthWatch watch) {
+    watches.remove(watch);
   }
 
   /** Fields that every answer has. */
@@ -273,6 +355,10 @@ final class HttpFront implements AutoCloseable {
 
   Answers answers() {
     return answers;
+  }
+
+  GrpcAnswers grpc() {
+    return grpc;
   }
 
   ServeMetrics metrics() {
@@ -317,16 +403,18 @@ final class HttpFront implements AutoCloseable {
     accessLog.ifPresent(log ->
         log.add(
             new AccessLog.Entry(
-                Request.getRemoteAddr(request),
-                String.valueOf(request.getMethod()),
-                request.getHttpURI() == null ? "" : request.getHttpURI().getPathQuery(),
+                new AccessLog.Caller(
+                    Request.getRemoteAddr(request),
+                    String.valueOf(request.getMethod()),
+                    request.getHttpURI() == null ? "" : request.getHttpURI().getPathQuery(),
+                    ""),
                 status,
+                "",
                 "",
                 "",
                 0,
                 reply.body().length,
-                0,
-                "")));
+                0)));
     response.write(true, ByteBuffer.wrap(reply.body()), callback);
     return true;
   }
@@ -346,6 +434,7 @@ final class HttpFront implements AutoCloseable {
   /** Takes no further requests, and returns when those under way are answered. */
   @Override
   public void close() {
+    watches.forEach(HttpHealthWatch::end);
     try {
       closeEntrance();
     } catch (InterruptedException e) {

@@ -6,6 +6,7 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import org.eclipse.jetty.http2.HTTP2Connection;
 import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
@@ -23,6 +24,9 @@ final class HttpSweep {
     long since;
     boolean isComing;
   }
+
+  /** Bytes of the shortest frame of HTTP/2. */
+  private static final int LEAST_FRAME = 9;
 
   private final long most;
   private final LongSupplier nanos;
@@ -66,6 +70,9 @@ final class HttpSweep {
     }
     long messages = http.getMessagesIn();
     long bytes = outer.getBytesIn();
+    if (http instanceof HTTP2Connection) {
+      return isLateInFrames(seen, messages, bytes, now);
+    }
     boolean isBusy = busy.contains(point) || busy.contains(http.getEndPoint());
     if (messages != seen.messages || isBusy) {
       // A connection's first bytes are its first head; those behind a request may be its rest.
@@ -82,6 +89,24 @@ final class HttpSweep {
       seen.since = now;
     }
     return now - seen.since >= most;
+  }
+
+  /**
+   * Of HTTP/2, whose callers may send frames at any time that are no requests: whether so few bytes
+   * come that they are no whole frame, second after second.
+   */
+  private boolean isLateInFrames(Seen seen, long messages, long bytes, long now) {
+    long more = bytes - seen.bytes;
+    boolean isFrame = more >= LEAST_FRAME || messages != seen.messages;
+    seen.bytes = bytes;
+    seen.messages = messages;
+    if (isFrame) {
+      seen.isComing = false;
+    } else if (more > 0 && !seen.isComing) {
+      seen.isComing = true;
+      seen.since = now;
+    }
+    return seen.isComing && more > 0 && now - seen.since >= most;
   }
 
   /** The connection of requests: that inside one of TLS. */

@@ -28,14 +28,14 @@ final class Inflate {
   }
 
   /**
-   * The body {@code body[0, length)} as it was before it was compressed.
+   * The body {@code body[from, to)} as it was before it was compressed.
    *
    * @param most bytes; it is counted while inflating, so that few bytes cannot become many
    * @throws RefusedException 413 above {@code most}, 400 for damaged bodies
    */
-  static byte[] of(byte[] body, int length, String encoding, long most) {
+  static byte[] of(byte[] body, int from, int to, String encoding, long most) {
     String name = encoding.strip().toLowerCase(Locale.ROOT);
-    ByteArrayInputStream bytes = new ByteArrayInputStream(body, 0, length);
+    ByteArrayInputStream bytes = new ByteArrayInputStream(body, from, to - from);
     try (InputStream in =
         name.endsWith("gzip")
             ? new GZIPInputStream(bytes, 4_096)
@@ -47,7 +47,7 @@ final class Inflate {
       return inflated;
     } catch (IOException e) {
       throw new RefusedException(
-          400, "body: got bytes that are not " + name + ", expected what Content-Encoding says");
+          400, "body: got bytes that are not " + name + ", expected what its head says");
     }
   }
 

@@ -6,9 +6,10 @@ import java.util.concurrent.atomic.LongAdder;
 /** What is counted of one model; its series are those of the models that are served, no others. */
 final class ModelMetrics {
   private final String label;
-  final RequestCounts infer = new RequestCounts();
-  final RequestCounts predict = new RequestCounts();
-  final RequestCounts other = new RequestCounts();
+  final RequestCounts infer = RequestCounts.ofHttp();
+  final RequestCounts predict = RequestCounts.ofHttp();
+  final RequestCounts grpc = RequestCounts.ofGrpc();
+  final RequestCounts other = RequestCounts.ofHttp();
   private final LongAdder rows = new LongAdder();
   private final LongAdder predictions = new LongAdder();
   private final DoubleAdder predictionSum = new DoubleAdder();
@@ -54,12 +55,14 @@ final class ModelMetrics {
   void writeCodes(Exposition page, String name) {
     infer.writeCodes(page, name, label + ",protocol=\"v2\"");
     predict.writeCodes(page, name, label + ",protocol=\"v1\"");
+    grpc.writeCodes(page, name, label + ",protocol=\"grpc\"");
     other.writeCodes(page, name, label + ",protocol=\"other\"");
   }
 
   void writeTimes(Exposition page, String name) {
     infer.writeTimes(page, name, label + ",protocol=\"v2\"");
     predict.writeTimes(page, name, label + ",protocol=\"v1\"");
+    grpc.writeTimes(page, name, label + ",protocol=\"grpc\"");
   }
 
   void writeScoring(Exposition page, String name) {

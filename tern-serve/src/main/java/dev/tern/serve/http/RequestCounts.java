@@ -1,24 +1,51 @@
 package dev.tern.serve.http;
 
+import dev.tern.serve.grpc.GrpcStatus;
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Requests of one model by one protocol: how many by status, and how long they took. */
 final class RequestCounts {
-  /** The statuses that Tern answers with; one that is not here counts as 500. */
-  private static final int[] CODES = {
+  private static final int[] HTTP = {
     200, 204, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 417, 426, 429, 431, 500, 501, 503,
     505
   };
 
-  private final LongAdder[] byCode = new LongAdder[CODES.length];
+  /** The statuses that Tern answers with, of which the first is good. */
+  private final int[] codes;
+
+  private final String[] labels;
+
+  /** What a status that is not among them counts as. */
+  private final int other;
+
+  private final LongAdder[] byCode;
   private final Histogram duration = new Histogram();
 
-  RequestCounts() {
-    for (int at = 0; at < CODES.length; at++) {
+  private RequestCounts(int[] codes, String[] labels, int other) {
+    this.codes = codes;
+    this.labels = labels;
+    this.other = other;
+    byCode = new LongAdder[codes.length];
+    for (int at = 0; at < codes.length; at++) {
       byCode[at] = new LongAdder();
     }
+  }
+
+  /** Requests by the statuses of HTTP. */
+  static RequestCounts ofHttp() {
+    String[] labels = Arrays.stream(HTTP).mapToObj(Integer::toString).toArray(String[]::new);
+    return new RequestCounts(HTTP, labels, 500);
+  }
+
+  /** Calls by the statuses of gRPC, by their numbers. */
+  static RequestCounts ofGrpc() {
+    GrpcStatus[] all = GrpcStatus.values();
+    String[] labels = Arrays.stream(all).map(GrpcStatus::name).toArray(String[]::new);
+    int[] codes = Arrays.stream(all).mapToInt(GrpcStatus::ordinal).toArray();
+    return new RequestCounts(codes, labels, GrpcStatus.INTERNAL.ordinal());
   }
 
   void add(int code, long nanos) {
@@ -26,19 +53,19 @@ final class RequestCounts {
     duration.add(nanos);
   }
 
-  private static int place(int code) {
+  private int place(int code) {
     int at = 0;
-    while (at < CODES.length && CODES[at] != code) {
+    while (at < codes.length && codes[at] != code) {
       at++;
     }
-    return at < CODES.length ? at : place(500);
+    return at < codes.length ? at : place(other);
   }
 
-  void writeCodes(Exposition page, String name, String labels) {
-    for (int at = 0; at < CODES.length; at++) {
+  void writeCodes(Exposition page, String name, String with) {
+    for (int at = 0; at < codes.length; at++) {
       long count = byCode[at].sum();
-      if (count > 0 || CODES[at] == 200) {
-        page.line(name, labels + ",code=\"" + CODES[at] + "\"", count);
+      if (count > 0 || at == 0) {
+        page.line(name, with + ",code=\"" + labels[at] + "\"", count);
       }
     }
   }

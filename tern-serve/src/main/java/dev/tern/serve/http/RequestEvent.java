@@ -23,16 +23,20 @@ final class RequestEvent extends Event {
   @Label("Status")
   int status;
 
+  @Label("Status of gRPC")
+  String grpc = "";
+
   @Label("Bytes of the body")
   int bytes;
 
   /** Ends the event, and records it where it took long. */
-  void commit(String servedModel, String servedVersion, int code, int received) {
+  void commit(String servedModel, String servedVersion, int code, String grpcStatus, int received) {
     end();
     if (shouldCommit()) {
       model = servedModel;
       version = servedVersion;
       status = code;
+      grpc = grpcStatus;
       bytes = received;
       commit();
     }

@@ -75,6 +75,16 @@ record Route(Kind kind, String model, String version, String label) {
     return route;
   }
 
+  /**
+   * The route to a model that a message names.
+   *
+   * @param version empty for the one that answers where none is named
+   * @throws RefusedException 404 for what cannot name a model
+   */
+  static Route of(Kind kind, String model, String version) {
+    return named(kind, model, version, "");
+  }
+
   /** The methods that {@code path} takes, as the field {@code Allow} lists them. */
   static String allowed(String path) {
     return isGet(find("OPTIONS", path)) ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";

@@ -1,5 +1,6 @@
 package dev.tern.serve.http;
 
+import dev.tern.serve.GrpcProtocol;
 import dev.tern.serve.InferProtocol;
 import dev.tern.serve.Metadata;
 import dev.tern.serve.PredictProtocol;
@@ -17,6 +18,7 @@ final class ServedProtocols {
     RequestContexts contexts = new RequestContexts();
     InferProtocol infer = new InferProtocol(contexts);
     PredictProtocol predict = new PredictProtocol(contexts);
+    GrpcProtocol grpc = new GrpcProtocol(contexts);
     return new Answers.Protocols(
         (version, body, length, json) -> infer.infer(version, body, length, json),
         (version, body, length, json) -> predict.predict(version, body, length),
@@ -30,6 +32,17 @@ final class ServedProtocols {
           @Override
           public Reply schema(ServedVersion version) {
             return SchemaReply.of(version);
+          }
+        },
+        new GrpcAnswers.Messages() {
+          @Override
+          public Reply infer(ServedVersion version, byte[] body, int from, int to) {
+            return grpc.infer(version, body, from, to);
+          }
+
+          @Override
+          public Reply describe(ServedVersion version, List<String> versions) {
+            return GrpcProtocol.model(version, versions);
           }
         });
   }

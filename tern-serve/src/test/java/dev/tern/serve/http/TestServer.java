@@ -1,6 +1,7 @@
 package dev.tern.serve.http;
 
 import dev.tern.predict.ScoreOptions;
+import dev.tern.serve.GrpcProtocol;
 import dev.tern.serve.RefusedException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.ServedVersion;
@@ -85,7 +86,8 @@ final class TestServer implements AutoCloseable {
                       public Reply schema(ServedVersion version) {
                         return JsonText.reply(200, "{\"schema\":" + version.step() + "}");
                       }
-                    }),
+                    },
+                    messages()),
                 (model, front) -> {
                   warmed.add(model.name());
                   front.warm(
@@ -101,7 +103,29 @@ final class TestServer implements AutoCloseable {
     return new TestServer(OPTIONS, "m=30");
   }
 
-  private Protocol speaking(String name) {
+  /** Messages are answered by their {@code id}, as bodies are by their beginning. */
+  private GrpcAnswers.Messages messages() {
+    return new GrpcAnswers.Messages() {
+      @Override
+      public Reply infer(ServedVersion version, byte[] body, int from, int to) {
+        String text = new String(body, from, to - from, StandardCharsets.ISO_8859_1);
+        String word =
+            List.of("wait", "refuse", "break").stream()
+                .filter(text::contains)
+                .findFirst()
+                .orElse("else");
+        answer("grpc", word.getBytes(StandardCharsets.US_ASCII), OptionalInt.empty(), version);
+        return GrpcProtocol.server("step " + version.step());
+      }
+
+      @Override
+      public Reply describe(ServedVersion version, List<String> versions) {
+        return GrpcProtocol.server(version.model() + " of " + versions);
+      }
+    };
+  }
+
+  private Answers.Protocol speaking(String name) {
     return (version, body, length, jsonLength) ->
         answer(name, Arrays.copyOf(body, length), jsonLength, version);
   }
