@@ -103,6 +103,27 @@ public final class GrpcProtocol {
   }
 
   /**
+   * A made-up request of one row, with a value of each column that takes a single one, behind the
+   * five bytes of gRPC.
+   */
+  public static byte[] example(ServedVersion version) {
+    ProtoWriter out = new ProtoWriter().clear().text(1, version.model());
+    RowFiller filler = version.encoder().filler();
+    Schema schema = version.encoder().rawSchema();
+    for (String name : schema.dense()) {
+      tensor(5, name, Datatype.FP32, 1, 1, out);
+    }
+    for (Slot slot : schema.slots()) {
+      int column = filler.column(slot.name());
+      if (!filler.takesLists(column)) {
+        Datatype type = filler.takesTexts(column) ? Datatype.BYTES : Datatype.INT64;
+        tensor(5, slot.name(), type, 1, 1, out);
+      }
+    }
+    return out.message();
+  }
+
+  /**
    * Answers {@code ModelMetadata}.
    *
    * @param versions all that are served by its name
@@ -122,24 +143,38 @@ public final class GrpcProtocol {
     List<Task> tasks = version.tasks();
     for (int task = 0; task < tasks.size(); task++) {
       String name = TaskNames.of(TaskNames.PROBABILITY, tasks, task);
-      tensor(5, name, Datatype.FP32, 1, out);
+      tensor(5, name, Datatype.FP32, 1, -1, out);
     }
     return reply(out);
   }
 
   private static void input(RowFiller filler, int column, ProtoWriter out) {
     Datatype type = Metadata.datatype(filler, column);
-    tensor(4, filler.name(column), type, filler.takesLists(column) ? 2 : 1, out);
+    tensor(4, filler.name(column), type, filler.takesLists(column) ? 2 : 1, -1, out);
   }
 
-  private static void tensor(int field, String name, Datatype type, int rank, ProtoWriter out) {
+  /** Writes a tensor whose dimensions are of one size; one of a row has a value. */
+  private static void tensor(
+      int field, String name, Datatype type, int rank, int size, ProtoWriter out) {
     int mark = out.begin(field);
     out.text(1, name).text(2, type.name());
     int shape = out.begin(3);
     for (int i = 0; i < rank; i++) {
-      out.varint(-1);
+      out.varint(size);
     }
     out.end(shape);
+    if (size == 1) {
+      int contents = out.begin(5);
+      switch (type) {
+        case FP32 -> {
+          out.beginBytes(ContentsFlow.field(type), Float.BYTES);
+          out.little(Float.floatToIntBits(1.5f));
+        }
+        case BYTES -> out.text(ContentsFlow.field(type), "warm");
+        default -> out.number(ContentsFlow.field(type), 1);
+      }
+      out.end(contents);
+    }
     out.end(mark);
   }
 }

@@ -118,26 +118,37 @@ final class JsonBody {
 
   /** Refuses bytes that are no UTF-8. */
   static void requireText(byte[] bytes, int from, int to, String what) {
+    int at = fault(bytes, from, to);
+    if (at >= 0) {
+      throw new RefusedException(400, what + ": got no UTF-8 at byte " + at + ", expected UTF-8");
+    }
+  }
+
+  /** Where bytes begin to be no UTF-8; -1 where all of them are. */
+  static int fault(byte[] bytes, int from, int to) {
     int at = from;
     while (at < to) {
       while (at + 8 <= to && ((long) LONG.get(bytes, at) & HIGH_BITS) == 0) {
         at += 8;
       }
-      if (at < to) {
-        at = next(bytes, at, to, what);
+      int end = at < to ? next(bytes, at, to) : to;
+      if (end < 0) {
+        return at;
       }
+      at = end;
     }
+    return -1;
   }
 
-  /** Where the character at {@code at} ends. */
-  private static int next(byte[] body, int at, int length, String what) {
+  /** Where the character at {@code at} ends; -1 where it is none. */
+  private static int next(byte[] body, int at, int length) {
     int first = body[at] & 0xFF;
     if (first < 0x80) {
       return at + 1;
     }
     int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
     if (first < 0xC2 || first > 0xF4 || at + more >= length) {
-      throw new RefusedException(400, what + ": got no UTF-8 at byte " + at + ", expected UTF-8");
+      return -1;
     }
     int second = body[at + 1] & 0xFF;
     int least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
@@ -146,9 +157,6 @@ final class JsonBody {
     for (int i = 2; i <= more; i++) {
       valid &= (body[at + i] & 0xC0) == 0x80;
     }
-    if (!valid) {
-      throw new RefusedException(400, what + ": got no UTF-8 at byte " + at + ", expected UTF-8");
-    }
-    return at + more + 1;
+    return valid ? at + more + 1 : -1;
   }
 }

@@ -25,13 +25,13 @@ import java.util.Random;
 import java.util.Set;
 
 /** Models of few columns for requests that are written by hand. */
-final class SmallModel {
+public final class SmallModel {
   /** A number, an integer and a text. */
-  static final Schema PLAIN =
+  public static final Schema PLAIN =
       new Schema(List.of("click"), List.of("I1"), List.of(Slot.oneHot("C1"), Slot.oneHot("city")));
 
   /** Columns of all kinds. */
-  static final Schema ALL =
+  public static final Schema ALL =
       new Schema(
           List.of("click"),
           List.of("I1", "I2"),
@@ -50,7 +50,7 @@ final class SmallModel {
   private SmallModel() {}
 
   /** A trained model, saved in a folder. */
-  static Predictor open(Path folder, Schema schema) {
+  public static Predictor open(Path folder, Schema schema) {
     Batch train = rows(schema, 400);
     List<NumberEncoding> numbers = new ArrayList<>();
     schema.dense().forEach(_ -> numbers.add(NumberEncoding.standardize()));

@@ -19,10 +19,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tern serve}: answers requests for scores over HTTP until it is told to stop. */
+/** {@code tern serve}: answers requests for scores over HTTP and gRPC until it is told to stop. */
 @Command(
     name = "serve",
-    description = "Serves models over HTTP, as Triton, KServe and TensorFlow Serving do.",
+    description = "Serves models over HTTP and gRPC, as Triton, KServe and TensorFlow Serving do.",
     mixinStandardHelpOptions = true)
 public final class ServeCommand implements Callable<Integer> {
   private static final int INTERRUPTED = 130;

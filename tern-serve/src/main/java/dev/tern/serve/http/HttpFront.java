@@ -211,11 +211,13 @@ final class HttpFront implements AutoCloseable {
   /**
    * Sends made-up requests through all of the server, for {@code time} at most. Called before it is
    * ready; nothing of them is counted.
+   *
+   * @param call a message of gRPC with its prefix
    */
-  void warm(List<HttpWarmUp.Asked> requests, Duration time) {
+  void warm(List<HttpWarmUp.Asked> requests, byte[] call, Duration time) {
     try (HttpWarmUp own = new HttpWarmUp(server, http)) {
       warming = Optional.of(own);
-      own.run(requests, System.nanoTime() + time.toNanos());
+      own.run(requests, call, System.nanoTime() + time.toNanos());
     } catch (Exception e) {
       notes.accept("warm-up: got " + e + "; the first requests are slower");
     } finally {

@@ -47,6 +47,7 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
   private @Nullable Hosted model;
   private ModelMetrics metrics;
   private OptionalLong timeout = OptionalLong.empty();
+  private boolean isWarmUp;
   private String version = "";
   private volatile @Nullable HttpHealthWatch watch;
 
@@ -118,13 +119,18 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
                         + GrpcMethod.INFERENCE
                         + ", such as ModelInfer"));
     method = called;
-    front.requireToken(called.isOpen(), fields);
+    isWarmUp = front.isWarmUp(request);
+    if (isWarmUp) {
+      metrics = front.metrics().warmUp;
+    } else {
+      front.requireToken(called.isOpen(), fields);
+    }
     if (!GrpcHead.inflates(field("grpc-encoding"))) {
       throw new RefusedException(
           501, "grpc-encoding: got another one, expected gzip, identity or none");
     }
     timeout = GrpcHead.timeout(field("grpc-timeout"));
-    if (called.scores()) {
+    if (called.scores() && !isWarmUp) {
       front.requireReady();
     }
     if (request.getLength() > front.limits().body() + GrpcFrame.PREFIX) {
@@ -195,7 +201,7 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
       Route route = GrpcAnswers.route(Route.Kind.INFER, message.bytes, message.from, message.to);
       Hosted found = front.answers().model(route);
       model = found;
-      metrics = found.metrics();
+      metrics = isWarmUp ? front.metrics().warmUp : found.metrics();
       Answers.Scored scored =
           front.grpc().score(route, found, metrics, message.bytes, message.from, message.to);
       requireTime();
@@ -327,6 +333,9 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
     Hosted served = model;
     String name = served == null ? "" : served.name();
     event.commit(name, version, status, grpc, body.length());
+    if (isWarmUp) {
+      return;
+    }
     front
         .accessLog()
         .ifPresent(log ->

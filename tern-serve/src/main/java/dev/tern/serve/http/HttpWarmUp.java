@@ -1,17 +1,23 @@
 package dev.tern.serve.http;
 
+import dev.tern.serve.GrpcProtocol;
+import dev.tern.serve.grpc.GrpcMethod;
 import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Request;
@@ -42,7 +48,9 @@ final class HttpWarmUp implements AutoCloseable {
     new SecureRandom().nextBytes(random);
     secret = HexFormat.of().formatHex(random);
     this.server = server;
-    connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
+    connector =
+        new ServerConnector(
+            server, 1, 1, new HttpConnectionFactory(http), new HTTP2CServerConnectionFactory(http));
     connector.setHost("127.0.0.1");
     connector.setPort(0);
     server.addConnector(connector);
@@ -60,33 +68,49 @@ final class HttpWarmUp implements AutoCloseable {
   }
 
   /**
-   * Sends requests in turn on one connection until they are no longer answered faster and faster,
-   * until {@code end}, or until one is refused.
+   * Sends requests and a call by gRPC in turn, each kind on one connection, until they are no
+   * longer answered faster and faster, until {@code end}, or until one is refused.
+   *
+   * @param call a message of gRPC with its prefix
    */
-  void run(List<Asked> requests, long end) throws IOException {
-    try (Socket socket = new Socket(InetAddress.getByName("127.0.0.1"), connector.getLocalPort())) {
-      socket.setTcpNoDelay(true);
-      socket.setSoTimeout(MILLIS);
+  void run(List<Asked> requests, byte[] call, long end) throws IOException {
+    try (Socket socket = connect();
+        Calls calls = new Calls(connect(), secret)) {
       InputStream in = new BufferedInputStream(socket.getInputStream());
       OutputStream out = socket.getOutputStream();
       List<byte[]> whole = requests.stream().map(this::bytes).toList();
       int best = 0;
       int sinceBest = 0;
+      int turns = 0;
       while (sinceBest < STEADY_WINDOWS && System.nanoTime() < end) {
         long windowEnd = Math.min(end, System.nanoTime() + WINDOW_NANOS);
-        int answered = 0;
-        while (System.nanoTime() < windowEnd) {
-          out.write(whole.get(answered % whole.size()));
-          if (status(in) != 200) {
+        int before = turns;
+        while (System.nanoTime() < windowEnd || turns <= whole.size()) { // Each of them once.
+          int turn = turns++ % (whole.size() + 1);
+          boolean isAnswered;
+          if (turn == whole.size()) {
+            isAnswered = calls.ask(call);
+          } else {
+            out.write(whole.get(turn));
+            isAnswered = status(in) == 200;
+          }
+          if (!isAnswered) {
             return; // The model takes no made-up values; its first requests are slower.
           }
-          answered++;
         }
+        int answered = turns - before;
         boolean isFaster = answered > best * FASTER;
         sinceBest = isFaster ? 0 : sinceBest + 1;
         best = Math.max(best, answered);
       }
     }
+  }
+
+  private Socket connect() throws IOException {
+    Socket socket = new Socket(InetAddress.getByName("127.0.0.1"), connector.getLocalPort());
+    socket.setTcpNoDelay(true);
+    socket.setSoTimeout(MILLIS);
+    return socket;
   }
 
   private byte[] bytes(Asked asked) {
@@ -122,6 +146,102 @@ final class HttpWarmUp implements AutoCloseable {
       line.append((char) next);
     }
     return line.toString().strip();
+  }
+
+  /** A connection of HTTP/2 that reads of an answer whether there is one. */
+  private static final class Calls implements AutoCloseable {
+    private static final byte[] PREFACE =
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final int DATA = 0;
+    private static final int HEADERS = 1;
+    private static final int RESET = 3;
+    private static final int SETTINGS = 4;
+    private static final int WINDOW = 8;
+    private static final int END_STREAM = 1;
+    private static final int END_HEADERS = 4;
+    private static final int MOST_FRAME = 16_384;
+    private static final int MOST_BYTES = 1 << 30;
+
+    private final Socket socket;
+    private final DataInputStream in;
+    private final byte[] head;
+    private int stream = -1;
+
+    Calls(Socket socket, String secret) throws IOException {
+      this.socket = socket;
+      in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+      head = head(secret);
+      ByteBuffer first = ByteBuffer.allocate(64).put(PREFACE);
+      frame(first, SETTINGS, 0, 0, new byte[0]);
+      frame(first, WINDOW, 0, 0, ByteBuffer.allocate(4).putInt(MOST_BYTES).array());
+      socket.getOutputStream().write(first.array(), 0, first.position());
+    }
+
+    private static byte[] head(String secret) {
+      ByteArrayOutputStream block = new ByteArrayOutputStream();
+      String[] fields = {
+        ":method",
+        "POST",
+        ":scheme",
+        "http",
+        ":path",
+        GrpcMethod.MODEL_INFER.path(),
+        ":authority",
+        "localhost",
+        "content-type",
+        GrpcProtocol.TYPE,
+        SECRET.toLowerCase(Locale.ROOT),
+        secret
+      };
+      for (int i = 0; i < fields.length; i++) {
+        if (i % 2 == 0) {
+          block.write(0); // A field follows as it is: its name, then its value.
+        }
+        block.write(fields[i].length());
+        block.writeBytes(fields[i].getBytes(StandardCharsets.US_ASCII));
+      }
+      return block.toByteArray();
+    }
+
+    private static void frame(ByteBuffer to, int type, int flags, int stream, byte[] payload) {
+      to.put((byte) 0).putShort((short) payload.length);
+      to.put((byte) type).put((byte) flags).putInt(stream).put(payload);
+    }
+
+    /** Sends a message with its prefix; whether scores came back. */
+    boolean ask(byte[] message) throws IOException {
+      if (message.length > MOST_FRAME) {
+        return false; // So many columns that it were several frames.
+      }
+      stream += 2;
+      ByteBuffer request = ByteBuffer.allocate(head.length + message.length + 32);
+      frame(request, HEADERS, END_HEADERS, stream, head);
+      frame(request, DATA, END_STREAM, stream, message);
+      socket.getOutputStream().write(request.array(), 0, request.position());
+      boolean hasScores = false;
+      while (true) {
+        int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
+        int type = in.readUnsignedByte();
+        int flags = in.readUnsignedByte();
+        int of = in.readInt();
+        in.skipNBytes(length);
+        if (type == SETTINGS && flags == 0) {
+          ByteBuffer taken = ByteBuffer.allocate(16);
+          frame(taken, SETTINGS, 1, 0, new byte[0]);
+          socket.getOutputStream().write(taken.array(), 0, taken.position());
+        }
+        hasScores |= of == stream && type == DATA;
+        boolean ends = type <= HEADERS && (flags & END_STREAM) != 0 || type == RESET;
+        if (of == stream && ends) {
+          return hasScores;
+        }
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+    }
   }
 
   @Override

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Serves models over HTTP: by the Open Inference Protocol, version 2, as Triton and KServe speak
- * it, and by that of TensorFlow Serving.
+ * Serves models over HTTP and gRPC: by the Open Inference Protocol, version 2, as Triton and KServe
+ * speak it, and by that of TensorFlow Serving.
  *
  * <pre>{@code
  * ModelSource source = new ModelSource(
@@ -57,7 +57,7 @@ public final class ModelServer implements AutoCloseable {
             ServedProtocols.all(),
             (model, front) -> {
               model.versions().forEach(LiveModel::warmUp);
-              front.warm(RequestWarmUp.requests(model), REQUESTS_WARM);
+              front.warm(RequestWarmUp.requests(model), RequestWarmUp.call(model), REQUESTS_WARM);
             },
             metrics),
         notes);

@@ -3,6 +3,7 @@ package dev.tern.serve.http;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.RowFiller;
+import dev.tern.serve.GrpcProtocol;
 import dev.tern.serve.ServedVersion;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -23,6 +24,13 @@ final class RequestWarmUp {
           new HttpWarmUp.Asked(predict, instances(version, 1)),
           new HttpWarmUp.Asked("/v2/models/" + model.name() + "/infer", tensors(version)),
           new HttpWarmUp.Asked(predict, instances(version, MANY)));
+    }
+  }
+
+  /** A made-up call by gRPC. */
+  static byte[] call(Hosted model) {
+    try (LiveModel.Lease lease = model.versions().getFirst().lease()) {
+      return GrpcProtocol.example(lease.version());
     }
   }
 

@@ -1,5 +1,6 @@
 /**
- * A server of models over HTTP: {@link dev.tern.serve.http.ModelServer}, its options and limits.
+ * A server of models over HTTP and gRPC: {@link dev.tern.serve.http.ModelServer}, its options and
+ * limits.
  *
  * <p>The types whose names begin with {@code Http} are the only ones that know the HTTP library.
  */

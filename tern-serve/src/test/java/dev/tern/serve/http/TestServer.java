@@ -93,6 +93,7 @@ final class TestServer implements AutoCloseable {
                   front.warm(
                       List.of(
                           new HttpWarmUp.Asked("/v2/models/" + model.name() + "/infer", REFUSED)),
+                      new byte[5],
                       Duration.ofMinutes(1));
                 },
                 new ServeMetrics()),
