@@ -71,7 +71,8 @@ public final class Main {
           System.out.println("residency  tensors under a budget that evicts all the time");
           System.out.println("rows  tables that admit and evict, on a Zipf stream");
           System.out.println("score  rows scored in this process, beside ONNX Runtime");
-          System.out.println("serve  requests over HTTP to a server in a process of its own");
+          System.out.println(
+              "serve  requests over HTTP and gRPC to a server in a process of its own");
           System.out.println("service  a server under updates, overload, slow callers, a stop");
           System.out.println("session  ops one by one, and gradients in a share of their memory");
           System.out.println("snapshot  checkpoints of a large table, written and read");

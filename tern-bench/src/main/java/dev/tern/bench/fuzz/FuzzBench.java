@@ -3,6 +3,7 @@ package dev.tern.bench.fuzz;
 import dev.tern.base.DType;
 import dev.tern.bench.Arguments;
 import dev.tern.bench.Machine;
+import dev.tern.bench.serve.RequestFuzz;
 import dev.tern.internal.cuda.driver.CudaDriver;
 import dev.tern.internal.cuda.driver.SimulatedCuda;
 import dev.tern.internal.ir.Node;
@@ -33,9 +34,10 @@ import java.util.TreeMap;
  * it, 0 for scalar code. {@code --memory OPERATIONS} is about {@link MemoryFuzz}, {@code
  * --allocator OPERATIONS} about {@link AllocatorFuzz}, {@code --readers FILES} about {@link
  * ReaderFuzz}, {@code --conservation SETS} about {@link ConservationFuzz}, {@code --coverage
- * INPUTS} about {@link CoverageFuzz}, {@code --device cuda|simulated} about {@link DeviceFuzz}
- * instead. The digest is over the bits of all results, so runs of the same seeds under different
- * widths can be compared. {@code --seed S --programs 1} repeats one program.
+ * INPUTS} about {@link CoverageFuzz}, {@code --requests N} about {@link RequestFuzz}, {@code
+ * --device cuda|simulated} about {@link DeviceFuzz} instead. The digest is over the bits of all
+ * results, so runs of the same seeds under different widths can be compared. {@code --seed S
+ * --programs 1} repeats one program.
  */
 public final class FuzzBench implements AutoCloseable {
   private static final int MOST_THREADS = 3;
@@ -72,6 +74,7 @@ public final class FuzzBench implements AutoCloseable {
     defaults.put("--readers", "0");
     defaults.put("--conservation", "0");
     defaults.put("--coverage", "0");
+    defaults.put("--requests", "0");
     defaults.put("--corpus", "tern-fuzz-corpus");
     defaults.put("--seed", "1");
     defaults.put("--device", "");
@@ -100,6 +103,11 @@ public final class FuzzBench implements AutoCloseable {
     int inputs = arguments.integer("--coverage");
     if (inputs > 0) {
       CoverageFuzz.run(inputs, arguments.integer("--seed"), Path.of(arguments.text("--corpus")));
+      return;
+    }
+    int requests = arguments.integer("--requests");
+    if (requests > 0) {
+      RequestFuzz.run(requests, arguments.integer("--seed"), arguments.json());
       return;
     }
     int programs = arguments.positive("--programs");

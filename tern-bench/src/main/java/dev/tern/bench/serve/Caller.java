@@ -7,12 +7,10 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.concurrent.locks.LockSupport;
 
-/** One connection that sends requests one after the other, and reads their answers. */
-final class Caller implements AutoCloseable {
+/** A connection of HTTP/1.1. */
+final class Caller extends Connection {
   private static final byte[] LENGTH = "content-length:".getBytes(StandardCharsets.US_ASCII);
-  private static final int LEAST_WAIT = 60_000;
 
   private final Socket socket;
   private final InputStream in;
@@ -30,10 +28,14 @@ final class Caller implements AutoCloseable {
 
   /** A whole request. */
   static byte[] post(String path, String body) {
-    byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+    return post(path, body.getBytes(StandardCharsets.UTF_8), "");
+  }
+
+  /** A whole request; {@code fields} are further lines of its head. */
+  static byte[] post(String path, byte[] bytes, String fields) {
     String head =
-        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n"
-            .formatted(path, bytes.length);
+        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n%sContent-Length: %s\r\n\r\n"
+            .formatted(path, fields, bytes.length);
     byte[] start = head.getBytes(StandardCharsets.US_ASCII);
     byte[] whole = new byte[start.length + bytes.length];
     System.arraycopy(start, 0, whole, 0, start.length);
@@ -48,7 +50,7 @@ final class Caller implements AutoCloseable {
         .getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** Sends a request and reads its answer; gives the status. */
+  @Override
   int call(byte[] request) throws IOException {
     socket.getOutputStream().write(request);
     filled = 0;
@@ -75,6 +77,11 @@ final class Caller implements AutoCloseable {
   boolean isLast() {
     String head = new String(buffer, 0, headEnd, StandardCharsets.US_ASCII);
     return head.toLowerCase(Locale.ROOT).contains("\r\nconnection: close\r\n");
+  }
+
+  @Override
+  byte[] bytes() {
+    return Arrays.copyOfRange(buffer, headEnd, filled);
   }
 
   /** The body of the last answer. */
@@ -107,42 +114,6 @@ final class Caller implements AutoCloseable {
       }
     }
     return 0;
-  }
-
-  /**
-   * Sends requests until {@code end}, each at its time where {@code interval} is above 0: then a
-   * time counts from when the request was due, so that a late one makes the next ones late too.
-   *
-   * @return requests that were not answered with 200
-   */
-  long drive(byte[][] requests, long start, long end, long interval, Latencies into)
-      throws IOException {
-    long failed = 0;
-    long due = start;
-    for (int at = 0; ; at++) {
-      long now = System.nanoTime();
-      if (interval > 0) {
-        while (now < due) {
-          if (due - now > LEAST_WAIT) {
-            LockSupport.parkNanos(due - now - LEAST_WAIT);
-          } else {
-            Thread.onSpinWait();
-          }
-          now = System.nanoTime();
-        }
-      } else {
-        due = now;
-      }
-      if (now >= end) {
-        return failed;
-      }
-      if (call(requests[at % requests.length]) == 200) {
-        into.add(System.nanoTime() - due);
-      } else {
-        failed++;
-      }
-      due += interval;
-    }
   }
 
   @Override

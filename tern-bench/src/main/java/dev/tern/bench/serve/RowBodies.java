@@ -2,6 +2,10 @@ package dev.tern.bench.serve;
 
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 
 /** Rows of a batch as requests. */
 final class RowBodies {
@@ -55,6 +59,72 @@ final class RowBodies {
       json.append(s + 1 < schema.slotCount() ? "]}," : "]}");
     }
     return json.append("]}").toString();
+  }
+
+  /** The values of a column as a binary tensor. */
+  private static byte[] column(Batch rows, int column) {
+    Schema schema = rows.schema();
+    int dense = schema.denseDim();
+    ByteBuffer bytes =
+        ByteBuffer.allocate((column < dense ? 4 : 8) * rows.size()).order(ByteOrder.LITTLE_ENDIAN);
+    for (int row = 0; row < rows.size(); row++) {
+      if (column < dense) {
+        bytes.putFloat(rows.dense()[row * dense + column]);
+      } else {
+        bytes.putLong(id(rows, column - dense, row));
+      }
+    }
+    return bytes.array();
+  }
+
+  private static String name(Schema schema, int column) {
+    int dense = schema.denseDim();
+    return column < dense ? schema.dense().get(column) : schema.slotNames().get(column - dense);
+  }
+
+  private static final String END = "],\"parameters\":{\"binary_data_output\":true}}";
+
+  /** The bytes of JSON that a body of {@link #binary} begins with. */
+  static int jsonLength(byte[] body) {
+    return new String(body, StandardCharsets.ISO_8859_1).indexOf(END) + END.length();
+  }
+
+  /** JSON, then a binary tensor a column. */
+  static byte[] binary(Batch rows) {
+    Schema schema = rows.schema();
+    StringBuilder json = new StringBuilder("{\"inputs\":[");
+    ByteArrayOutputStream tail = new ByteArrayOutputStream();
+    int columns = schema.denseDim() + schema.slotCount();
+    for (int c = 0; c < columns; c++) {
+      byte[] values = column(rows, c);
+      json.append(
+          "%s{\"name\":\"%s\",\"shape\":[%s],\"datatype\":\"%s\",\"parameters\":{\"binary_data_size\":%s}}"
+              .formatted(
+                  c == 0 ? "" : ",",
+                  name(schema, c),
+                  rows.size(),
+                  c < schema.denseDim() ? "FP32" : "INT64",
+                  values.length));
+      tail.writeBytes(values);
+    }
+    json.append(END);
+    byte[] head = json.toString().getBytes(StandardCharsets.UTF_8);
+    return ByteBuffer.allocate(head.length + tail.size()).put(head).put(tail.toByteArray()).array();
+  }
+
+  /** A message of Protocol Buffers with a raw tensor a column. */
+  static byte[] message(Batch rows) {
+    Schema schema = rows.schema();
+    int columns = schema.denseDim() + schema.slotCount();
+    ProtoBody message = new ProtoBody().text(1, "m");
+    for (int c = 0; c < columns; c++) {
+      String type = c < schema.denseDim() ? "FP32" : "INT64";
+      message.message(5, ProtoBody.tensor(name(schema, c), type, rows.size()));
+    }
+    for (int c = 0; c < columns; c++) {
+      message.bytes(7, column(rows, c));
+    }
+    return message.done();
   }
 
   private static void begin(String name, String type, int rows, StringBuilder json) {

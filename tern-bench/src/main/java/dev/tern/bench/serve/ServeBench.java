@@ -15,6 +15,7 @@ import dev.tern.train.Trainer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,8 +29,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -41,26 +40,24 @@ import java.util.stream.Stream;
 public final class ServeBench {
   private static final int BODIES = 64;
   private static final int FIRST = 1_000;
-  private static final Pattern NUMBER = Pattern.compile("-?[0-9][0-9.eE+-]*");
-
   private final Arguments arguments;
   private final Duration time;
-  private final boolean isInfer;
+  private final List<Form> forms;
 
   private ServeBench(Arguments arguments) {
     this.arguments = arguments;
     time = Duration.ofSeconds(arguments.positive("--seconds"));
-    isInfer = arguments.choice("--protocol", "predict", "infer").equals("infer");
+    forms = arguments.list("--protocol").stream().map(Form::of).toList();
   }
 
   /** Runs the suite. */
   public static void run(List<String> args) {
     Map<String, String> defaults = new TreeMap<>();
     defaults.put("--hidden", "128,64");
-    defaults.put("--rows", "1,100");
+    defaults.put("--rows", "1,100,1024");
     defaults.put("--connections", "1,8");
     defaults.put("--rate", "0");
-    defaults.put("--protocol", "predict");
+    defaults.put("--protocol", "predict,infer,binary,grpc");
     defaults.put("--seconds", "5");
     defaults.put("--warm-up", "5");
     defaults.put("--rows-total", "100000");
@@ -118,12 +115,17 @@ public final class ServeBench {
       if (!arguments.json()) {
         System.out.println("ready after " + line.split(" ")[1] + " ms");
       }
-      first(data.batches(BODIES, 1), port);
+      for (Form form : forms) {
+        first(form, data.batches(BODIES, 1), port);
+      }
       for (int rows : arguments.positives("--rows")) {
-        byte[][] requests = requests(checkpoint, data.batches(BODIES, rows), port);
-        for (int connections : arguments.positives("--connections")) {
-          drive(server, port, requests, connections, arguments.positive("--warm-up"));
-          print(rows, connections, drive(server, port, requests, connections, time.toSeconds()));
+        for (Form form : forms) {
+          byte[][] requests = requests(form, checkpoint, data.batches(BODIES, rows), port);
+          for (int connections : arguments.positives("--connections")) {
+            Load load = new Load(server, port, form, requests, connections);
+            drive(load, arguments.positive("--warm-up"));
+            print(form, rows, connections, drive(load, time.toSeconds()));
+          }
         }
       }
     } finally {
@@ -132,73 +134,75 @@ public final class ServeBench {
   }
 
   /** Times the first requests of one row after the server said that it is ready. */
-  private void first(List<Batch> batches, int port) throws IOException {
+  private void first(Form form, List<Batch> batches, int port) throws IOException {
     Latencies times = new Latencies();
-    try (Caller caller = new Caller(port)) {
+    try (Connection caller = form.connect(port)) {
       for (int at = 0; at < FIRST; at++) {
-        byte[] request = post(batches.get(at % batches.size()));
+        byte[] request = form.request(batches.get(at % batches.size()));
         long start = System.nanoTime();
-        if (caller.call(request) != 200) {
-          throw new IOException("got " + caller.body() + ", expected scores");
-        }
+        require(caller, caller.call(request));
         times.add(System.nanoTime() - start);
       }
     }
-    String form =
+    String line =
         arguments.json()
-            ? "{\"bench\":\"serve first\",\"requests\":%d,\"p50_us\":%.1f,\"p99_us\":%.1f}"
-            : "first %d requests: p50 %.0f us, p99 %.0f us";
+            ? "{\"bench\":\"serve"
+                  + " first\",\"protocol\":\"%s\",\"requests\":%d,\"p50_us\":%.1f,\"p99_us\":%.1f}"
+            : "first by %s, %d requests: p50 %.0f us, p99 %.0f us";
     System.out.println(
         String.format(
-            Locale.ROOT, form, FIRST, times.quantile(0.5) / 1e3, times.quantile(0.99) / 1e3));
+            Locale.ROOT,
+            line,
+            form.word(),
+            FIRST,
+            times.quantile(0.5) / 1e3,
+            times.quantile(0.99) / 1e3));
   }
 
-  private byte[] post(Batch batch) {
-    return Caller.post(
-        isInfer ? "/v2/models/m/infer" : "/v1/models/m:predict",
-        isInfer ? RowBodies.tensors(batch) : RowBodies.instances(batch));
+  private static void require(Connection caller, int status) throws IOException {
+    if (status != 200) {
+      String body = new String(caller.bytes(), StandardCharsets.UTF_8);
+      throw new IOException("got status " + status + ", expected 200: " + body);
+    }
   }
 
   /** The requests of batches, once their answers are those of the predictor. */
-  private byte[][] requests(Path checkpoint, List<Batch> batches, int port) throws IOException {
+  private static byte[][] requests(Form form, Path checkpoint, List<Batch> batches, int port)
+      throws IOException {
     byte[][] requests = new byte[batches.size()][];
     try (Predictor predictor = Predictor.open(checkpoint);
-        Caller caller = new Caller(port)) {
+        Connection caller = form.connect(port)) {
       for (int at = 0; at < requests.length; at++) {
         Batch batch = batches.get(at);
-        requests[at] = post(batch);
-        int status = caller.call(requests[at]);
-        if (status != 200) {
-          throw new IOException("got status " + status + ", expected 200: " + caller.body());
+        requests[at] = form.request(batch);
+        require(caller, caller.call(requests[at]));
+        float[] expected = predictor.score(batch);
+        float[] got = form.scores(caller.bytes(), expected.length);
+        for (int row = 0; row < expected.length; row++) {
+          if (Float.floatToIntBits(got[row]) != Float.floatToIntBits(expected[row])) {
+            throw new IOException(
+                "%s, row %s: got %s, expected the predictor's %s"
+                    .formatted(form.word(), row, got[row], expected[row]));
+          }
         }
-        requireEqual(predictor.score(batch), caller.body());
       }
     }
     return requests;
   }
 
-  private void requireEqual(float[] expected, String answer) throws IOException {
-    String from = isInfer ? "\"data\":[" : "\"predictions\":[";
-    Matcher numbers = NUMBER.matcher(answer).region(answer.indexOf(from), answer.length());
-    for (int row = 0; row < expected.length; row++) {
-      float got = numbers.find() ? Float.parseFloat(numbers.group()) : Float.NaN;
-      if (Float.floatToIntBits(got) != Float.floatToIntBits(expected[row])) {
-        throw new IOException(
-            "row %s: got %s, expected the predictor's %s".formatted(row, got, expected[row]));
-      }
-    }
-  }
-
   /** What a time of requests gave. */
   private record Run(Latencies times, long failed, double seconds, double cpuSeconds) {}
 
-  private Run drive(Process server, int port, byte[][] requests, int connections, long seconds)
-      throws IOException {
+  /** What a server is driven with. */
+  private record Load(Process server, int port, Form form, byte[][] requests, int connections) {}
+
+  private Run drive(Load load, long seconds) throws IOException {
+    int connections = load.connections;
     int rate = arguments.integer("--rate");
     long interval = rate == 0 ? 0 : 1_000_000_000L * connections / rate;
     ExecutorService threads = Executors.newFixedThreadPool(connections);
     try {
-      Duration before = cpu(server);
+      Duration before = cpu(load.server);
       long start = System.nanoTime();
       long end = start + seconds * 1_000_000_000L;
       List<Future<Long>> failed = new ArrayList<>();
@@ -209,8 +213,8 @@ public final class ServeBench {
         long first = start + interval * at / connections;
         failed.add(
             threads.submit(() -> {
-              try (Caller caller = new Caller(port)) {
-                return caller.drive(requests, first, end, interval, times);
+              try (Connection caller = load.form.connect(load.port)) {
+                return caller.drive(load.requests, first, end, interval, times);
               }
             }));
       }
@@ -221,7 +225,7 @@ public final class ServeBench {
       double took = (System.nanoTime() - start) / 1e9;
       Latencies times = new Latencies();
       all.forEach(times::add);
-      return new Run(times, lost, took, cpu(server).minus(before).toNanos() / 1e9);
+      return new Run(times, lost, took, cpu(load.server).minus(before).toNanos() / 1e9);
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e);
     } catch (InterruptedException e) {
@@ -236,11 +240,11 @@ public final class ServeBench {
     return server.info().totalCpuDuration().orElse(Duration.ZERO);
   }
 
-  private void print(int rows, int connections, Run run) {
+  private void print(Form form, int rows, int connections, Run run) {
     Latencies times = run.times();
     double rate = times.count() / run.seconds();
     double cpu = run.cpuSeconds() * 1e6 / Math.max(1, times.count() + run.failed());
-    String form =
+    String line =
         arguments.json()
             ? "{\"bench\":\"serve\",\"protocol\":\"%s\",\"rows\":%d,\"connections\":%d,\"rate\":%s,"
                 + "\"requests_per_second\":%.0f,\"cpu_us\":%.2f,\"p50_us\":%.1f,\"p99_us\":%.1f,"
@@ -250,8 +254,8 @@ public final class ServeBench {
     System.out.println(
         String.format(
             Locale.ROOT,
-            form,
-            arguments.text("--protocol"),
+            line,
+            form.word(),
             rows,
             connections,
             arguments.text("--rate"),

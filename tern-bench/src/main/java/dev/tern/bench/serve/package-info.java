@@ -1,4 +1,7 @@
-/** Requests over HTTP to a server in a process of its own: their times, and its CPU time. */
+/**
+ * Requests over HTTP and gRPC to a server in a process of its own: their times, and its CPU time;
+ * damaged requests.
+ */
 @NullMarked
 package dev.tern.bench.serve;
 
