@@ -1,5 +1,6 @@
 package dev.tern.bench.serve;
 
+import dev.tern.serve.http.HttpLogging;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -53,6 +54,7 @@ final class GrpcCaller extends Connection {
   private boolean isSet;
 
   GrpcCaller(int port) throws IOException {
+    HttpLogging.quiet();
     socket = new Socket("127.0.0.1", port);
     socket.setTcpNoDelay(true);
     socket.setSoTimeout(60_000);

@@ -6,16 +6,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the HTTP library from logging each step of a request. Logback without a configuration logs
- * all, which makes a request take a hundred times longer.
+ * all, which makes a request take a hundred times longer. A server does this by itself; it is public
+ * for programs that use parts of the library on their own.
  */
-final class HttpLogging {
+public final class HttpLogging {
   private static final String NAME = "org.eclipse.jetty";
   private static final String LOGBACK = "ch.qos.logback.classic.";
 
   private HttpLogging() {}
 
   /** Sets the library's level to WARN where nobody set one and the logging system is Logback. */
-  static void quiet() {
+  public static void quiet() {
     Logger logger = LoggerFactory.getLogger(NAME);
     if (!logger.getClass().getName().startsWith(LOGBACK)) {
       return;
