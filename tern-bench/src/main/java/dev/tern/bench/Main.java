@@ -1,6 +1,7 @@
 package dev.tern.bench;
 
 import dev.tern.bench.device.DeviceBench;
+import dev.tern.bench.endtoend.EndToEnd;
 import dev.tern.bench.fuzz.FuzzBench;
 import dev.tern.bench.memory.AllocatorBench;
 import dev.tern.bench.memory.BudgetBench;
@@ -41,6 +42,7 @@ public final class Main {
         case "crash" -> CrashBench.run(rest);
         case "device" -> DeviceBench.run(rest);
         case "data" -> DataBench.run(rest);
+        case "end-to-end" -> EndToEnd.run(rest);
         case "fuzz" -> FuzzBench.run(rest);
         case "residency" -> ResidencyBench.run(rest);
         case "rows" -> RowPolicyBench.run(rest);
@@ -63,6 +65,8 @@ public final class Main {
               "crash  training killed at random moments, resumed, to the same bytes");
           System.out.println("data  files of every format into batches, beside a plain copy");
           System.out.println("device  products of matrices on a CUDA device");
+          System.out.println(
+              "end-to-end  train, publish, serve, train on, kill and begin again, to the bit");
           System.out.println("fuzz  random programs against the plain evaluation, within bounds");
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
           System.out.println("pointwise  elementwise expressions, each one kernel");

@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.cli.board.BoardCommand;
+import dev.tern.cli.serve.PublishCommand;
 import dev.tern.cli.serve.ServeCommand;
 import dev.tern.cli.table.TableCommand;
 import java.util.EnumSet;
@@ -16,6 +17,7 @@ enum Subcommand {
   PREDICT,
   RETRIEVE,
   SERVE,
+  PUBLISH,
   DATA,
   TABLE,
   BOARD,
@@ -53,6 +55,7 @@ enum Subcommand {
       case PREDICT -> PredictCommand.class;
       case RETRIEVE -> RetrieveCommand.class;
       case SERVE -> ServeCommand.class;
+      case PUBLISH -> PublishCommand.class;
       case DATA -> DataCommand.class;
       case TABLE -> TableCommand.class;
       case BOARD -> BoardCommand.class;

@@ -43,7 +43,8 @@ final class LauncherTest {
     assertThat(root.resolve("tern").toFile().setExecutable(true)).isTrue();
     Files.copy(Path.of("../tools/find-jdk.sh"), tools.resolve("find-jdk.sh"));
     Files.createFile(root.resolve("pom.xml"));
-    for (String module : List.of("tern-core", "tern-data", "tern-serve", "tern-cli")) {
+    for (String module :
+        List.of("tern-core", "tern-data", "tern-serve", "tern-stream", "tern-cli")) {
       Files.createDirectories(root.resolve(module + "/src/main"));
       Files.createFile(root.resolve(module + "/pom.xml"));
     }

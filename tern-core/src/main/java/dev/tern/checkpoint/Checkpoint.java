@@ -141,6 +141,11 @@ public final class Checkpoint {
     return chain.parts().stream().map(Manifest::folder).toList();
   }
 
+  /** Its parts in order as files: a full checkpoint, then deltas. They were checked on opening. */
+  public List<CheckpointFiles> files() {
+    return chain.parts().stream().map(CheckpointFiles::new).toList();
+  }
+
   /** Name and sizes of the model; empty for a model that is not one of Tern's. */
   public Optional<ModelConfig> model() {
     Json.Obj manifest = chain.last().json();

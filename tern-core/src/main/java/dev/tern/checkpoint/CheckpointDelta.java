@@ -41,6 +41,11 @@ public final class CheckpointDelta {
     return manifest.folder();
   }
 
+  /** The same as files, which were checked. */
+  public CheckpointFiles files() {
+    return new CheckpointFiles(manifest);
+  }
+
   /** Bytes of its files of dense weights and table rows. */
   public long bytes() {
     long bytes = 0;

@@ -33,10 +33,13 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Mixin private TablesChoice tables = new TablesChoice();
 
+  @Mixin private TopicFeeds topics = new TopicFeeds();
+
   @Parameters(
       paramLabel = "MODEL",
       description =
-          "A run's folder or a checkpoint, as PATH, NAME=PATH or NAME@LABEL=PATH; the first of a"
+          "A run's folder, a checkpoint, or a topic that tern publish sends to"
+              + " (kafka://HOST:PORT/TOPIC), as PATH, NAME=PATH or NAME@LABEL=PATH; the first of a"
               + " name answers requests that name neither version nor label.")
   private List<String> models = List.of();
 
@@ -69,11 +72,11 @@ public final class ServeCommand implements Callable<Integer> {
     }
     ServeOptions options = server.options();
     ScoreOptions scoring = tables.options();
-    List<ModelSource> sources =
-        models.stream().map(each -> ServedName.of(each).source(follow, scoring)).toList();
-    server.warning().ifPresent(this::note);
+    List<ServedName> names = models.stream().map(ServedName::of).toList();
     long start = System.nanoTime();
-    try (ModelServer running = ModelServer.start(options, sources, this::note)) {
+    try (TopicFeeds.Running feeds = topics.start(names, follow, scoring, this::note);
+        ModelServer running = start(options, feeds)) {
+      List<ModelSource> sources = feeds.sources();
       StopSignals signals = new StopSignals();
       signals.listen();
       double seconds = (System.nanoTime() - start) / 1e9;
@@ -89,6 +92,11 @@ public final class ServeCommand implements Callable<Integer> {
     } catch (OutOfBudgetException e) {
       throw new IllegalStateException(e.getMessage() + " (the budget is --memory)", e);
     }
+  }
+
+  private ModelServer start(ServeOptions options, TopicFeeds.Running feeds) {
+    server.warning().ifPresent(this::note);
+    return ModelServer.start(options, feeds.sources(), feeds.feeds(), this::note);
   }
 
   private void say(ModelServer running, List<ModelSource> sources, int at, double seconds) {

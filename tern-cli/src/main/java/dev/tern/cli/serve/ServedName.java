@@ -3,33 +3,61 @@ package dev.tern.cli.serve;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.http.ModelSource;
+import dev.tern.stream.TopicAddress;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * An argument that names a model: {@code PATH}, {@code NAME=PATH} or {@code NAME@LABEL=PATH}.
+ * An argument that names a model: {@code PATH}, {@code NAME=PATH} or {@code NAME@LABEL=PATH}; in
+ * the place of a path may stand a topic, as in {@code kafka://broker:9092/ads}.
  *
  * @param label {@link ModelSource#STABLE} where none is given
+ * @param path empty while its topic is not brought into a folder
  */
-record ServedName(String name, String label, Path path) {
+record ServedName(String name, String label, Path path, Optional<TopicAddress> topic) {
   /** A folder whose own name says nothing of the model. */
   private static final Pattern NAMELESS =
       Pattern.compile("checkpoints|best|latest|step-\\d+(\\.delta)?|\\.{0,2}");
+
+  /** One of a folder. */
+  ServedName(String name, String label, Path path) {
+    this(name, label, path, Optional.empty());
+  }
 
   static ServedName of(String argument) {
     int end = argument.indexOf('=');
     int folder = argument.indexOf('/');
     if (end <= 0 || folder >= 0 && folder < end) { // A folder may have one in its name.
-      Path path = Path.of(argument);
-      return new ServedName(folderName(path), ModelSource.STABLE, path);
+      return TopicAddress.isMeant(argument)
+          ? ofTopic("", ModelSource.STABLE, argument)
+          : new ServedName(folderName(Path.of(argument)), ModelSource.STABLE, Path.of(argument));
     }
     String[] parts = argument.substring(0, end).split("@", 2);
     String label = parts.length == 1 ? ModelSource.STABLE : parts[1];
-    return new ServedName(parts[0], label, Path.of(argument.substring(end + 1)));
+    String place = argument.substring(end + 1);
+    return TopicAddress.isMeant(place)
+        ? ofTopic(parts[0], label, place)
+        : new ServedName(parts[0], label, Path.of(place));
+  }
+
+  private static ServedName ofTopic(String name, String label, String place) {
+    TopicAddress topic = topic(place);
+    return new ServedName(
+        name.isEmpty() ? topic.topic() : name, label, Path.of(""), Optional.of(topic));
+  }
+
+  /** The topic that an argument names. */
+  static TopicAddress topic(String argument) {
+    try {
+      return TopicAddress.of(argument);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(String.valueOf(e.getMessage()), e);
+    }
   }
 
   /** The last folder of the path that names a run. */
-  private static String folderName(Path path) {
+  static String folderName(Path path) {
     Path folder = path.toAbsolutePath().normalize();
     for (int at = folder.getNameCount() - 1; at >= 0; at--) {
       String name = folder.getName(at).toString();
@@ -38,6 +66,11 @@ record ServedName(String name, String label, Path path) {
       }
     }
     return path.toString();
+  }
+
+  /** The same in a folder. */
+  ServedName in(Path folder) {
+    return new ServedName(name, label, folder, topic);
   }
 
   ModelSource source(ModelSource.Follow follow, ScoreOptions scoring) {

@@ -1,4 +1,7 @@
-/** {@code tern serve}: its options, its signals, and the question whether a server is ready. */
+/**
+ * {@code tern serve} and {@code tern publish}: their options, their signals, and the question
+ * whether a server is ready.
+ */
 @NullMarked
 package dev.tern.cli.serve;
 

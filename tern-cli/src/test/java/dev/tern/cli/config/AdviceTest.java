@@ -35,7 +35,8 @@ final class AdviceTest {
   void adviceNamesKeysThatExist() throws IOException {
     Map<String, String> wrong = new TreeMap<>();
     int found = 0;
-    for (String module : List.of("tern-core", "tern-data", "tern-serve", "tern-cli")) {
+    for (String module :
+        List.of("tern-core", "tern-data", "tern-serve", "tern-stream", "tern-cli")) {
       for (Path source : sources(Path.of("..", module, "src", "main", "java"))) {
         for (String key : keys(Files.readString(source))) {
           found++;

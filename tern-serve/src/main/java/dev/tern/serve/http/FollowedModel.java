@@ -10,6 +10,7 @@ import dev.tern.predict.ServedOptions;
 import dev.tern.serve.RefusedException;
 import dev.tern.serve.ServedVersion;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 
@@ -21,6 +22,7 @@ final class FollowedModel implements LiveModel {
   private final ModelSource source;
   private final ServeMetrics metrics;
   private final Consumer<String> notes;
+  private final Optional<ModelFeed> feed;
   private final ServedModel model;
   private volatile long loadedMillis = System.currentTimeMillis();
   private volatile long step;
@@ -28,10 +30,15 @@ final class FollowedModel implements LiveModel {
   private volatile Known known;
 
   private FollowedModel(
-      ModelSource source, long memory, ServeMetrics metrics, Consumer<String> notes) {
+      ModelSource source,
+      long memory,
+      ServeMetrics metrics,
+      Consumer<String> notes,
+      Optional<ModelFeed> feed) {
     this.source = source;
     this.metrics = metrics;
     this.notes = notes;
+    this.feed = feed;
     CheckpointWatch.Follow follow =
         source.follow() == ModelSource.Follow.LATEST
             ? CheckpointWatch.Follow.LATEST
@@ -49,7 +56,23 @@ final class FollowedModel implements LiveModel {
   /** Opens what {@code source} names, in {@code memory} bytes outside the heap at most. */
   static FollowedModel open(
       ModelSource source, long memory, ServeMetrics metrics, Consumer<String> notes) {
-    return new FollowedModel(source, memory, metrics, notes);
+    return new FollowedModel(source, memory, metrics, notes, Optional.empty());
+  }
+
+  /** The same, once {@code feed} has brought a checkpoint. */
+  static FollowedModel open(
+      ModelSource source,
+      long memory,
+      ServeMetrics metrics,
+      Consumer<String> notes,
+      ModelFeed feed) {
+    try {
+      feed.awaitFirst();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(source.name() + ": interrupted before it was loaded", e);
+    }
+    return new FollowedModel(source, memory, metrics, notes, Optional.of(feed));
   }
 
   private void heard(ModelEvent event) {
@@ -101,6 +124,11 @@ final class FollowedModel implements LiveModel {
         pinned.close();
       }
     };
+  }
+
+  @Override
+  public Optional<ModelFeed> feed() {
+    return feed;
   }
 
   @Override

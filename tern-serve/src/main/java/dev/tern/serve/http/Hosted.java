@@ -4,6 +4,7 @@ import dev.tern.serve.RefusedException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -73,12 +74,40 @@ final class Hosted {
         404, "model %s: got %s, expected one of %s".formatted(name, what, there));
   }
 
+  /** Whether the checkpoints of a version come from elsewhere. */
+  boolean hasFeed() {
+    return byLabel.values().stream().anyMatch(model -> model.feed().isPresent());
+  }
+
+  /** Writes a line for each version that has a feed. */
+  void writeFeeds(Exposition page, String family, ToDoubleFunction<ModelFeed.State> value) {
+    byLabel.forEach((label, model) ->
+        model
+            .feed()
+            .ifPresent(
+                feed -> page.line(family, labels(label), value.applyAsDouble(feed.state()))));
+  }
+
+  /** The same for each reason to refuse what came. */
+  void writeRefused(Exposition page, String family) {
+    byLabel.forEach((label, model) ->
+        model
+            .feed()
+            .ifPresent(feed ->
+                new TreeMap<>(feed.state().refused())
+                    .forEach((reason, count) ->
+                        page.line(
+                            family,
+                            labels(label) + "," + Exposition.label("reason", reason),
+                            count))));
+  }
+
+  private String labels(String label) {
+    return metrics.label() + "," + Exposition.label("label", label);
+  }
+
   /** Writes a line for each version. */
   void write(Exposition page, String family, ToDoubleFunction<LiveModel> value) {
-    byLabel.forEach((label, model) ->
-        page.line(
-            family,
-            metrics.label() + "," + Exposition.label("label", label),
-            value.applyAsDouble(model)));
+    byLabel.forEach((label, model) -> page.line(family, labels(label), value.applyAsDouble(model)));
   }
 }

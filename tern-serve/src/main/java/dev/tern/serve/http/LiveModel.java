@@ -2,6 +2,7 @@ package dev.tern.serve.http;
 
 import dev.tern.serve.RefusedException;
 import dev.tern.serve.ServedVersion;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** A model that requests are answered by: at one step at a time, which may change between them. */
@@ -31,6 +32,11 @@ interface LiveModel extends AutoCloseable {
    * @throws RefusedException where there is no such step, or the model cannot change
    */
   void load(OptionalLong step);
+
+  /** What brings its checkpoints; empty if they are in the folder by themselves. */
+  default Optional<ModelFeed> feed() {
+    return Optional.empty();
+  }
 
   /** Frees it; no lease is open. */
   @Override

@@ -48,12 +48,31 @@ public final class ModelServer implements AutoCloseable {
    */
   public static ModelServer start(
       ServeOptions options, List<ModelSource> sources, Consumer<String> notes) {
+    return start(options, sources, Map.of(), notes);
+  }
+
+  /**
+   * The same for models whose checkpoints come from elsewhere.
+   *
+   * @param feeds what brings them, of those sources that have one; whoever calls closes them, after
+   *     the server
+   */
+  public static ModelServer start(
+      ServeOptions options,
+      List<ModelSource> sources,
+      Map<ModelSource, ModelFeed> feeds,
+      Consumer<String> notes) {
     ServeMetrics metrics = new ServeMetrics();
     return start(
         options,
         sources,
         new Parts(
-            source -> FollowedModel.open(source, options.memory(), metrics, notes),
+            source ->
+                Optional.ofNullable(feeds.get(source))
+                    .map(feed ->
+                        FollowedModel.open(source, options.memory(), metrics, notes, feed))
+                    .orElseGet(() ->
+                        FollowedModel.open(source, options.memory(), metrics, notes)),
             ServedProtocols.all(),
             (model, front) -> {
               model.versions().forEach(LiveModel::warmUp);

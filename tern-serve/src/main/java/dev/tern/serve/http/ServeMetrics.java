@@ -93,6 +93,29 @@ final class ServeMetrics {
     models.forEach(model -> model.write(page, "tern_model_memory_bytes", LiveModel::memoryBytes));
     page.family("tern_reload_failures_total", "counter", "Checkpoints that could not be served.");
     page.line("tern_reload_failures_total", "", reloadFailures.sum());
+    if (models.stream().anyMatch(Hosted::hasFeed)) {
+      feeds(page, models);
+    }
+  }
+
+  private static void feeds(Exposition page, List<Hosted> models) {
+    page.family(
+        "tern_feed_age_seconds",
+        "gauge",
+        "Time since the folder served was known to have all that its source has.");
+    models.forEach(
+        model -> model.writeFeeds(page, "tern_feed_age_seconds", ModelFeed.State::ageSeconds));
+    page.family("tern_feed_behind_records", "gauge", "Records of the source not read yet.");
+    models.forEach(model ->
+        model.writeFeeds(page, "tern_feed_behind_records", state -> (double) state.behind()));
+    page.family("tern_feed_checkpoints_total", "counter", "Checkpoints that came.");
+    models.forEach(model ->
+        model.writeFeeds(page, "tern_feed_checkpoints_total", state -> (double) state.taken()));
+    page.family("tern_feed_bytes_total", "counter", "Bytes that came.");
+    models.forEach(
+        model -> model.writeFeeds(page, "tern_feed_bytes_total", state -> (double) state.bytes()));
+    page.family("tern_feed_refused_total", "counter", "What came and is not served.");
+    models.forEach(model -> model.writeRefused(page, "tern_feed_refused_total"));
   }
 
   private void server(Exposition page, State state) {

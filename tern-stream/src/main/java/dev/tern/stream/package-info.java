@@ -1,0 +1,13 @@
+/**
+ * Checkpoints of a run over a topic of Kafka: {@link dev.tern.stream.Publisher} sends what a
+ * training writes, {@link dev.tern.stream.Follower} brings it into a folder that a {@code
+ * ServedModel} or {@code tern serve} follows.
+ *
+ * <p>It needs {@code kafka-clients} (Apache License 2.0, 10 MB) and no other library: those that
+ * compress by zstd, lz4 and snappy, 10 MB of native code, are left out, as weights hardly shrink.
+ * Who has topics that compress puts them on the class path.
+ */
+@NullMarked
+package dev.tern.stream;
+
+import org.jspecify.annotations.NullMarked;
