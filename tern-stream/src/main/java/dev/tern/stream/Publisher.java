@@ -9,6 +9,7 @@ import dev.tern.checkpoint.CheckpointWatch.Changes;
 import dev.tern.checkpoint.CheckpointWatch.Follow;
 import dev.tern.checkpoint.CheckpointWatch.Found;
 import dev.tern.checkpoint.CheckpointWatch.Whole;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,6 +62,7 @@ public final class Publisher implements AutoCloseable {
   private Optional<Sending> sending = Optional.empty();
   private CheckpointMark mark = NOTHING;
   private int tries;
+  private int interleaved;
   private long checked = System.nanoTime();
 
   private Publisher(
@@ -140,21 +142,31 @@ public final class Publisher implements AutoCloseable {
           await();
         }
         if (!trouble.isEmpty()) {
-          notes.accept(topic + ": the brokers answer again");
+          notes.accept(topic + ": goes on");
           trouble = "";
         }
         pause = FIRST_PAUSE;
       } catch (KafkaException e) {
         requireRetry(e, true);
-        String text = Troubles.told(topic, e).getMessage() + "; Tern goes on trying";
-        if (!text.equals(trouble)) {
-          notes.accept(text);
-        }
-        trouble = text;
+        trouble = told(Troubles.told(topic, e), trouble);
+        pause = rest(pause);
+      } catch (DataException | UncheckedIOException e) {
+        disconnect();
+        tries = 0;
+        trouble = told(e, trouble);
         pause = rest(pause);
       }
     }
     throw new InterruptedException();
+  }
+
+  /** Says what is wrong, unless that was said last. */
+  private String told(RuntimeException e, String last) {
+    String text = e.getMessage() + "; Tern goes on trying";
+    if (!text.equals(last)) {
+      notes.accept(text);
+    }
+    return text;
   }
 
   private void await() throws InterruptedException {
@@ -244,15 +256,22 @@ public final class Publisher implements AutoCloseable {
     } catch (DataException e) {
       again(e); // Training removed it, as a newer one is there.
     } catch (Sending.InterleavedException e) {
-      if (tries >= MOST_TRIES - 1) {
-        throw new StreamException(String.valueOf(e.getMessage()), e);
-      }
-      again(e); // What an earlier connection had sent may have come late.
+      interleaved(e);
     } catch (RuntimeException | Error e) {
       disconnect();
       throw e;
     }
     return sent;
+  }
+
+  /** Looks again what the topic has; ends if that happens often. */
+  private void interleaved(RuntimeException e) {
+    disconnect();
+    interleaved++;
+    if (interleaved >= MOST_TRIES) {
+      throw new StreamException(String.valueOf(e.getMessage()), e);
+    }
+    notes.accept(e.getMessage() + "; Tern looks again what the topic has");
   }
 
   private void again(RuntimeException e) {

@@ -56,6 +56,9 @@ final class Sending implements Closeable {
   private final int chunk;
   private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
 
+  /** The offset that the next record gets, if nobody else writes. */
+  private long next;
+
   private long number;
   private long full = Chunk.NOWHERE;
   private Optional<String> takesOver = Optional.empty();
@@ -71,7 +74,12 @@ final class Sending implements Closeable {
     this.reader = reader;
     this.producer = producer;
     int most = reader.facts().record().orElse(options.chunk() + OVERHEAD);
-    chunk = Math.max(1, Math.min(options.chunk(), most - OVERHEAD));
+    if (most < 2 * OVERHEAD) {
+      throw new StreamException(
+          "%s: got a topic of records of at most %d bytes, expected %d at least; raise max.message.bytes of the topic"
+              .formatted(topic, most, 2 * OVERHEAD));
+    }
+    chunk = Math.min(options.chunk(), most - OVERHEAD);
   }
 
   /**
@@ -93,14 +101,15 @@ final class Sending implements Closeable {
               properties.with(topic, DEFAULTS, own),
               new ByteArraySerializer(),
               new ByteArraySerializer());
-      Sending sending = new Sending(topic, options, reader, producer);
       try {
+        Sending sending = new Sending(topic, options, reader, producer);
         reader.last().ifPresent(sending::goOnFrom);
+        sending.next = reader.end();
+        return sending;
       } catch (RuntimeException | Error e) {
         producer.close(Duration.ZERO);
         throw e;
       }
-      return sending;
     } catch (RuntimeException | Error e) {
       reader.close();
       throw e;
@@ -150,8 +159,7 @@ final class Sending implements Closeable {
         var content = new Announcement.Content(text.length, 1);
         Announcement of = announcement(files, Announcement.Kind.FOLDER, content);
         String sum = HexFormat.of().formatHex(Incoming.sha256().digest(text));
-        long at = await(write(of, 0, Chunk.NOWHERE, Optional.of(sum), ByteBuffer.wrap(text)));
-        sent(of, at);
+        sent(of, first(write(of, 0, Chunk.NOWHERE, Optional.of(sum), ByteBuffer.wrap(text))));
         shared.removeOld(options.run());
         return text.length;
       }
@@ -200,7 +208,7 @@ final class Sending implements Closeable {
         }
         Future<RecordMetadata> future = write(of, index, start, end, content);
         if (index == 0) {
-          start = await(future);
+          start = first(future);
         } else if (index == chunks - 1) {
           await(future);
         }
@@ -227,13 +235,24 @@ final class Sending implements Closeable {
             failure.compareAndSet(
                 null, error instanceof RuntimeException e ? e : new KafkaException(error));
           } else if (index > 0 && metadata.offset() != start + index) {
-            failure.compareAndSet(
-                null,
-                new InterleavedException(
-                    "%s: got offset %d for record %d of %s, expected %d, as somebody else publishes there; let one alone do so"
-                        .formatted(topic, metadata.offset(), index, of.name(), start + index)));
+            failure.compareAndSet(null, interleaved(metadata.offset(), start + index));
           }
         });
+  }
+
+  private InterleavedException interleaved(long got, long expected) {
+    return new InterleavedException(
+        "%s: got offset %d for a record, expected %d, as somebody else writes there; let one publisher alone do so"
+            .formatted(topic, got, expected));
+  }
+
+  /** The offset of the first record of a checkpoint. */
+  private long first(Future<RecordMetadata> future) {
+    long start = await(future);
+    if (start != next) {
+      throw interleaved(start, next);
+    }
+    return start;
   }
 
   private void throwFailure() {
@@ -260,6 +279,7 @@ final class Sending implements Closeable {
 
   private void sent(Announcement of, long start) {
     lastHash = of.hash();
+    next = start + of.content().chunks();
     if (of.kind().isFull()) {
       full = start;
       takesOver = Optional.empty();

@@ -38,7 +38,7 @@ final class Troubles {
   private static String words(Throwable error) {
     if (isUnresolved(error)) {
       return "got no address for the names of the brokers, expected hosts that are known here; mend"
-                 + " the address";
+          + " the address";
     }
     return switch (error) {
       case UnknownTopicOrPartitionException _ ->

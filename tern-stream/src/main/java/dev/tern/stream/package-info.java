@@ -3,8 +3,8 @@
  * training writes, {@link dev.tern.stream.Follower} brings it into a folder that a {@code
  * ServedModel} or {@code tern serve} follows.
  *
- * <p>It needs {@code kafka-clients} (Apache License 2.0, 10 MB) and no other library: those that
- * compress by zstd, lz4 and snappy, 10 MB of native code, are left out, as weights hardly shrink.
+ * <p>It needs {@code kafka-clients} (Apache License 2.0, 11 MB) and no other library: those that
+ * compress by zstd, lz4 and snappy, 9 MB with native code, are left out, as weights hardly shrink.
  * Who has topics that compress puts them on the class path.
  */
 @NullMarked

@@ -214,6 +214,49 @@ final class StreamTest {
   }
 
   @Test
+  void whoeverElseWritesTheTopicIsNoticed() throws Exception {
+    PublishedRun.train(run, 1, 2);
+    try (Publisher publisher = publisher(options("a"))) {
+      assertThat(publisher.publish()).isEqualTo(2);
+      write(List.of(new Sent(List.of(), new byte[] {1})));
+      PublishedRun.train(run, 1, 3);
+      publisher.publish();
+      assertThat(notes).anyMatch(note -> note.contains("somebody else writes there"));
+      for (int step = 4; step < 7; step++) {
+        write(List.of(new Sent(List.of(), new byte[] {1})));
+        PublishedRun.train(run, 1, step);
+        publisher.publish();
+      }
+      write(List.of(new Sent(List.of(), new byte[] {1})));
+      PublishedRun.train(run, 1, 7);
+      assertThatThrownBy(publisher::publish)
+          .isInstanceOf(StreamException.class)
+          .hasMessageContaining("let one publisher alone do so");
+    }
+    assertThat(publish(options("a"))).isLessThan(2);
+    try (Follower follower = follow()) {
+      follower.awaitFirst();
+      await(() -> step() == 7);
+      await(() -> follower.state().refused().get(Refusal.DAMAGED) == 5);
+    }
+    assertSameBytes();
+  }
+
+  @Test
+  void fullCheckpointsMayLieInASharedFolder() throws Exception {
+    Path shared = temp.resolve("shared");
+    PublishedRun.train(run, 1, 3);
+    assertThat(publish(new PublishOptions("a", 4_096, Optional.of(shared), false, true)))
+        .isEqualTo(3);
+    FollowOptions options = new FollowOptions(spool, Long.MAX_VALUE, Optional.of(shared));
+    try (Follower follower = Follower.start(topic, ClientProperties.NONE, options, notes::add)) {
+      follower.awaitFirst();
+      await(() -> step() == 3);
+    }
+    assertSameBytes();
+  }
+
+  @Test
   void anotherRunNeedsToTakeOver() throws Exception {
     PublishedRun.train(run, 1, 3);
     publish(options("day1"));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.http.ModelSource;
+import dev.tern.stream.TopicAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,22 @@ final class ServedNameTest {
   void anArgumentNamesAModelItsLabelAndItsPlace(
       String argument, String name, String label, Path path) {
     assertThat(ServedName.of(argument)).isEqualTo(new ServedName(name, label, path));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "kafka://broker:9092/ads, ads, stable",
+    "clicks=kafka://broker:9092/ads, clicks, stable",
+    "clicks@canary=kafka://broker:9092/ads, clicks, canary"
+  })
+  void aTopicMayStandInThePlaceOfAPath(String argument, String name, String label) {
+    ServedName named = ServedName.of(argument);
+    assertThat(named.topic()).contains(new TopicAddress("broker:9092", "ads"));
+    assertThat(named.in(Path.of("spool")))
+        .isEqualTo(new ServedName(name, label, Path.of("spool"), named.topic()));
+    assertThatThrownBy(() -> ServedName.of("kafka://broker/ads"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("expected kafka://HOST:PORT/TOPIC");
   }
 
   @ParameterizedTest

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
@@ -75,6 +76,11 @@ final class FollowedModelTest {
   }
 
   private ModelServer serve(ModelSource.Follow follow) throws IOException {
+    return serve(follow, Optional.empty());
+  }
+
+  private ModelServer serve(ModelSource.Follow follow, Optional<ModelFeed> feed)
+      throws IOException {
     Path tokens = Files.writeString(temp.resolve("tokens"), RIGHT);
     ModelSource source =
         new ModelSource("m", "stable", temp.resolve("run"), follow, ScoreOptions.DEFAULT);
@@ -83,7 +89,11 @@ final class FollowedModelTest {
         TestServer.OPTIONS.withTokens(tokens, true),
         List.of(source),
         new ModelServer.Parts(
-            each -> FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add),
+            each ->
+                feed.map(from ->
+                        FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add, from))
+                    .orElseGet(() ->
+                        FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add)),
             ServedProtocols.all(),
             (model, front) -> {},
             metrics),
@@ -165,6 +175,36 @@ final class FollowedModelTest {
           .contains("\ntern_reload_failures_total 1\n")
           .contains("tern_rows_total{model=\"m\"} 1\n")
           .contains("tern_prediction_count{model=\"m\"} 1\n");
+    }
+  }
+
+  @Test
+  void whatBringsCheckpointsIsWaitedForAndItsFiguresAreMetrics() throws Exception {
+    ModelFeed feed =
+        new ModelFeed() {
+          @Override
+          public void awaitFirst() {
+            saveAfter(1); // What a server opens is there only then.
+          }
+
+          @Override
+          public State state() {
+            return new State(2.5, 3, 4, 5, Map.of("gap", 6L, "half", 0L));
+          }
+        };
+    try (ModelServer server = serve(ModelSource.Follow.LATEST, Optional.of(feed))) {
+      assertThat(scored(server)).isEqualTo("3");
+      String of = "{model=\"m\",label=\"stable\"";
+      assertThat(body(ask(server, "GET", "/metrics", "")))
+          .contains("\ntern_feed_age_seconds" + of + "} 2.5\n")
+          .contains("\ntern_feed_behind_records" + of + "} 3.0\n")
+          .contains("\ntern_feed_checkpoints_total" + of + "} 4.0\n")
+          .contains("\ntern_feed_bytes_total" + of + "} 5.0\n")
+          .contains("\ntern_feed_refused_total" + of + ",reason=\"gap\"} 6\n")
+          .contains("\ntern_feed_refused_total" + of + ",reason=\"half\"} 0\n");
+    }
+    try (ModelServer server = serve(ModelSource.Follow.LATEST)) {
+      assertThat(body(ask(server, "GET", "/metrics", ""))).doesNotContain("tern_feed");
     }
   }
 
