@@ -16,6 +16,7 @@ module dev.tern.core {
   exports dev.tern.data.readers;
   exports dev.tern.embedding;
   exports dev.tern.embedding.config;
+  exports dev.tern.exchange;
   exports dev.tern.model;
   exports dev.tern.nn;
   exports dev.tern.optim;
