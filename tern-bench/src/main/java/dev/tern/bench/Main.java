@@ -2,6 +2,7 @@ package dev.tern.bench;
 
 import dev.tern.bench.device.DeviceBench;
 import dev.tern.bench.endtoend.EndToEnd;
+import dev.tern.bench.exchange.ExchangeBench;
 import dev.tern.bench.fuzz.FuzzBench;
 import dev.tern.bench.memory.AllocatorBench;
 import dev.tern.bench.memory.BudgetBench;
@@ -43,6 +44,7 @@ public final class Main {
         case "device" -> DeviceBench.run(rest);
         case "data" -> DataBench.run(rest);
         case "end-to-end" -> EndToEnd.run(rest);
+        case "exchange" -> ExchangeBench.run(rest);
         case "fuzz" -> FuzzBench.run(rest);
         case "residency" -> ResidencyBench.run(rest);
         case "rows" -> RowPolicyBench.run(rest);
@@ -67,6 +69,8 @@ public final class Main {
           System.out.println("device  products of matrices on a CUDA device");
           System.out.println(
               "end-to-end  train, publish, serve, train on, kill and begin again, to the bit");
+          System.out.println(
+              "exchange  ranks of one training: sums, exchanges, with and without encryption");
           System.out.println("fuzz  random programs against the plain evaluation, within bounds");
           System.out.println("matmul  products of the shapes that the models have, and odd ones");
           System.out.println("pointwise  elementwise expressions, each one kernel");

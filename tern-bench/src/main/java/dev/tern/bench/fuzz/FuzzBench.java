@@ -3,6 +3,7 @@ package dev.tern.bench.fuzz;
 import dev.tern.base.DType;
 import dev.tern.bench.Arguments;
 import dev.tern.bench.Machine;
+import dev.tern.bench.exchange.ExchangeFuzz;
 import dev.tern.bench.serve.RequestFuzz;
 import dev.tern.internal.cuda.driver.CudaDriver;
 import dev.tern.internal.cuda.driver.SimulatedCuda;
@@ -35,6 +36,7 @@ import java.util.TreeMap;
  * --allocator OPERATIONS} about {@link AllocatorFuzz}, {@code --readers FILES} about {@link
  * ReaderFuzz}, {@code --conservation SETS} about {@link ConservationFuzz}, {@code --coverage
  * INPUTS} about {@link CoverageFuzz}, {@code --requests N} about {@link RequestFuzz}, {@code
+ * --exchange FRAMES} about {@link ExchangeFuzz}, {@code
  * --device cuda|simulated} about {@link DeviceFuzz} instead. The digest is over the bits of all
  * results, so runs of the same seeds under different widths can be compared. {@code --seed S
  * --programs 1} repeats one program.
@@ -76,6 +78,7 @@ public final class FuzzBench implements AutoCloseable {
     defaults.put("--coverage", "0");
     defaults.put("--requests", "0");
     defaults.put("--corpus", "tern-fuzz-corpus");
+    defaults.put("--exchange", "0");
     defaults.put("--seed", "1");
     defaults.put("--device", "");
     defaults.put("--architectures", "");
@@ -108,6 +111,11 @@ public final class FuzzBench implements AutoCloseable {
     int requests = arguments.integer("--requests");
     if (requests > 0) {
       RequestFuzz.run(requests, arguments.integer("--seed"), arguments.json());
+      return;
+    }
+    int frames = arguments.integer("--exchange");
+    if (frames > 0) {
+      ExchangeFuzz.run(frames, arguments.integer("--seed"), arguments.json());
       return;
     }
     int programs = arguments.positive("--programs");
