@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * kind of connection and in every order of arrival; {@link Reduction} says how they are added.
  *
  * <p>A rank reads nothing that it did not ask for, so a peer cannot make it hold more than its
- * buffers: about 32 KiB for each peer, 512 KiB more if frames are encrypted, and two frames of each
+ * buffers: about 32 KiB for each peer, 256 KiB more if frames are encrypted, and two frames of each
  * peer for each sum in flight.
  *
  * <p>Any failure ends the mesh on all ranks at once: see {@link MeshException}. A new one then

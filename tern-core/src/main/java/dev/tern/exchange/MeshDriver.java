@@ -75,9 +75,20 @@ final class MeshDriver {
 
   /** Memory for an operation until somebody waited for it. */
   long scratch(Collective collective, long bytes) {
-    Scratch.Area area = scratch.take(bytes);
-    collective.scratch = area;
-    return area.address();
+    try {
+      Scratch.Area area = scratch.take(bytes);
+      collective.scratch = area;
+      return area.address();
+    } catch (OutOfMemoryError e) {
+      fail(
+          new MeshException(
+              "exchange: rank %d got no %,d bytes for %s, expected memory for two frames of each rank"
+                      .formatted(rank, bytes, collective.text())
+                  + "; make frames smaller",
+              rank,
+              e));
+      throw failed();
+    }
   }
 
   /** Puts the messages of an operation behind those before it and moves what can be moved. */

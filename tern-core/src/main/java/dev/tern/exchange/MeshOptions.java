@@ -27,7 +27,7 @@ public final class MeshOptions implements Cloneable {
   private Duration deadline = Duration.ofMinutes(5);
   private Duration silence = Duration.ofSeconds(60);
   private Duration connectWithin = Duration.ofSeconds(60);
-  private int frameBytes = 256 << 10;
+  private int frameBytes = 128 << 10;
   private int inFlight = 64;
 
   private MeshOptions(int rank, int ranks, byte[] secret) {
@@ -119,7 +119,7 @@ public final class MeshOptions implements Cloneable {
   }
 
   /**
-   * Bytes of a frame, a multiple of 8 from 64 to 16 MiB: 256 KiB where nothing else is said.
+   * Bytes of a frame, a multiple of 8 from 64 to 16 MiB: 128 KiB where nothing else is said.
    * Messages are cut into frames; a rank holds two of each peer for each operation that sums. All
    * ranks must say the same.
    */

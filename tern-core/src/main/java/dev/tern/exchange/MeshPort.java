@@ -84,6 +84,10 @@ public final class MeshPort implements AutoCloseable {
           "exchange: got %d addresses, expected one of each of %d ranks"
               .formatted(all.size(), options.ranks()));
     }
+    if (!server.isOpen()) {
+      throw new IllegalStateException(
+          "exchange: got a port that was closed or used, expected an open one; open another");
+    }
     try {
       return new Mesh(options, new Connections(options).of(server, List.copyOf(all)));
     } finally {

@@ -64,7 +64,7 @@ final class MeshPortTest {
                     o -> o.run(78, 1),
                     "run 000000000000004d, expected run 000000000000004e"),
             () -> turnedAway(options, o -> o.run(77, 2), "attempt 1, expected 2"),
-            () -> turnedAway(options, o -> o.frameBytes(4096), "a frame 262,144, expected 4,096"),
+            () -> turnedAway(options, o -> o.frameBytes(4096), "a frame 131,072, expected 4,096"),
             () -> turnedAway(options, o -> o.encrypted(true), "a rank that does not encrypt")));
   }
 

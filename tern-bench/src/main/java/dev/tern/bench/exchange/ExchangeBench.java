@@ -35,7 +35,7 @@ public final class ExchangeBench {
     defaults.put("--kinds", "unix,tcp");
     defaults.put("--encrypted", "no,yes");
     defaults.put("--seconds", "1");
-    defaults.put("--frame", "262144");
+    defaults.put("--frame", "131072");
     Arguments arguments = Arguments.parse("exchange", args, defaults);
     int ranks = arguments.positive("--ranks");
     if (!arguments.json()) {
