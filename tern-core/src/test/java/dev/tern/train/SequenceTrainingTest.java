@@ -50,6 +50,9 @@ final class SequenceTrainingTest {
   private static final Batch TRAIN = rows(1, 6000);
   private static final Batch HELD = rows(2, 1500);
 
+  /** For runs of which many are compared. */
+  private static final Batch FEW = rows(3, 2000);
+
   @TempDir Path folder;
 
   /**
@@ -104,8 +107,13 @@ final class SequenceTrainingTest {
   }
 
   private static Trainer trained(Device device, ModelConfig.Type type, TrainOptions options) {
+    return trained(device, type, options, TRAIN);
+  }
+
+  private static Trainer trained(
+      Device device, ModelConfig.Type type, TrainOptions options, Batch rows) {
     Trainer trainer = Trainer.create(device, encoder(type), model(type), options);
-    trainer.fit(Readers.inMemory(TRAIN));
+    trainer.fit(Readers.inMemory(rows));
     return trainer;
   }
 
@@ -140,23 +148,23 @@ final class SequenceTrainingTest {
   void threadsAStopAndASmallBudgetChangeNoBit(ModelConfig.Type type) throws IOException {
     TrainOptions two = options().epochs(2);
     try (Device device = Device.cpu(1, 1L << 28);
-        Trainer trainer = trained(device, type, two)) {
+        Trainer trainer = trained(device, type, two, FEW)) {
       trainer.save(folder.resolve("one"));
     }
     byte[] expected = PlantedRuns.contents(folder.resolve("one"));
     try (Device device = Device.cpu(3, 1L << 28);
-        Trainer trainer = trained(device, type, two)) {
+        Trainer trainer = trained(device, type, two, FEW)) {
       trainer.save(folder.resolve("three"));
     }
     assertThat(PlantedRuns.contents(folder.resolve("three"))).isEqualTo(expected);
     try (Device device = Device.cpu(2, 1L << 28)) {
       try (Trainer first = Trainer.create(device, encoder(type), model(type), two)) {
-        first.fit(Readers.inMemory(TRAIN), Optional.empty(), report -> first.requestStop());
+        first.fit(Readers.inMemory(FEW), Optional.empty(), report -> first.requestStop());
         first.save(folder.resolve("stopped"));
       }
       try (Trainer second = Trainer.resume(device, folder.resolve("stopped"), model(type), two)) {
-        assertThat(second.step()).isPositive().isLessThan(94);
-        second.fit(Readers.inMemory(TRAIN));
+        assertThat(second.step()).isPositive().isLessThan(32);
+        second.fit(Readers.inMemory(FEW));
         second.save(folder.resolve("resumed"));
       }
     }
@@ -169,7 +177,7 @@ final class SequenceTrainingTest {
     byte[] least = {};
     for (long budget = 1L << 24; ; budget = budget * 3 / 4) {
       try (Device device = Device.cpu(2, budget);
-          Trainer trainer = trained(device, type, options)) {
+          Trainer trainer = trained(device, type, options, FEW)) {
         Path target = folder.resolve("in-" + budget);
         trainer.save(target);
         least = PlantedRuns.contents(target);
@@ -313,11 +321,11 @@ final class SequenceTrainingTest {
   void anEvaluationFindsMemoryBesideASmallBudget() {
     ModelConfig.Type din = ModelConfig.Type.DIN;
     double expected = Double.NaN;
-    for (long budget = 1L << 25; budget > 1L << 19; budget = budget * 9 / 10) {
-      TrainOptions two = options().epochs(2);
+    for (long budget = 1L << 25; budget > 1L << 19; budget = budget * 5 / 6) {
+      TrainOptions one = options().epochs(1);
       try (Device device = Device.cpu(1, budget);
-          Trainer trainer = Trainer.create(device, encoder(din), model(din), two)) {
-        trainer.fit(Readers.inMemory(TRAIN), Optional.of(Readers.inMemory(HELD)), report -> {});
+          Trainer trainer = Trainer.create(device, encoder(din), model(din), one)) {
+        trainer.fit(Readers.inMemory(FEW), Optional.of(Readers.inMemory(HELD)), report -> {});
         double auc = trainer.evaluate(Readers.inMemory(HELD)).auc();
         assertThat(auc).isEqualTo(Double.isNaN(expected) ? auc : expected);
         expected = auc;

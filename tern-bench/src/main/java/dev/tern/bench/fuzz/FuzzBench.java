@@ -36,10 +36,9 @@ import java.util.TreeMap;
  * --allocator OPERATIONS} about {@link AllocatorFuzz}, {@code --readers FILES} about {@link
  * ReaderFuzz}, {@code --conservation SETS} about {@link ConservationFuzz}, {@code --coverage
  * INPUTS} about {@link CoverageFuzz}, {@code --requests N} about {@link RequestFuzz}, {@code
- * --exchange FRAMES} about {@link ExchangeFuzz}, {@code
- * --device cuda|simulated} about {@link DeviceFuzz} instead. The digest is over the bits of all
- * results, so runs of the same seeds under different widths can be compared. {@code --seed S
- * --programs 1} repeats one program.
+ * --exchange FRAMES} about {@link ExchangeFuzz}, {@code --device cuda|simulated} about {@link
+ * DeviceFuzz} instead. The digest is over the bits of all results, so runs of the same seeds under
+ * different widths can be compared. {@code --seed S --programs 1} repeats one program.
  */
 public final class FuzzBench implements AutoCloseable {
   private static final int MOST_THREADS = 3;

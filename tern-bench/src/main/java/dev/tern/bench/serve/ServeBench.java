@@ -147,7 +147,7 @@ public final class ServeBench {
     String line =
         arguments.json()
             ? "{\"bench\":\"serve"
-                  + " first\",\"protocol\":\"%s\",\"requests\":%d,\"p50_us\":%.1f,\"p99_us\":%.1f}"
+                + " first\",\"protocol\":\"%s\",\"requests\":%d,\"p50_us\":%.1f,\"p99_us\":%.1f}"
             : "first by %s, %d requests: p50 %.0f us, p99 %.0f us";
     System.out.println(
         String.format(

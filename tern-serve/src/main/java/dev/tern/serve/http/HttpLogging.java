@@ -6,8 +6,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the HTTP library from logging each step of a request. Logback without a configuration logs
- * all, which makes a request take a hundred times longer. A server does this by itself; it is public
- * for programs that use parts of the library on their own.
+ * all, which makes a request take a hundred times longer. A server does this by itself; it is
+ * public for programs that use parts of the library on their own.
  */
 public final class HttpLogging {
   private static final String NAME = "org.eclipse.jetty";

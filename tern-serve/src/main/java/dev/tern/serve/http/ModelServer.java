@@ -69,10 +69,8 @@ public final class ModelServer implements AutoCloseable {
         new Parts(
             source ->
                 Optional.ofNullable(feeds.get(source))
-                    .map(feed ->
-                        FollowedModel.open(source, options.memory(), metrics, notes, feed))
-                    .orElseGet(() ->
-                        FollowedModel.open(source, options.memory(), metrics, notes)),
+                    .map(feed -> FollowedModel.open(source, options.memory(), metrics, notes, feed))
+                    .orElseGet(() -> FollowedModel.open(source, options.memory(), metrics, notes)),
             ServedProtocols.all(),
             (model, front) -> {
               model.versions().forEach(LiveModel::warmUp);

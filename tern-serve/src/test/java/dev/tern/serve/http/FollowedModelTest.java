@@ -90,10 +90,9 @@ final class FollowedModelTest {
         List.of(source),
         new ModelServer.Parts(
             each ->
-                feed.map(from ->
-                        FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add, from))
-                    .orElseGet(() ->
-                        FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add)),
+                feed.map(
+                        from -> FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add, from))
+                    .orElseGet(() -> FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add)),
             ServedProtocols.all(),
             (model, front) -> {},
             metrics),
