@@ -32,7 +32,7 @@ final class GrpcModelTest {
         TestServer.OPTIONS,
         List.of(source),
         new ModelServer.Parts(
-            from -> FollowedModel.open(from, metrics, note -> {}),
+            from -> FollowedModel.open(from, TestServer.OPTIONS.memory(), metrics, note -> {}),
             ServedProtocols.all(),
             (model, front) ->
                 front.warm(
