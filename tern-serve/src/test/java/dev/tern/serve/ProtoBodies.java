@@ -165,23 +165,33 @@ public final class ProtoBodies {
     return ByteString.copyFrom(bytes.flip());
   }
 
-  /** Adds all columns of rows. */
+  /** Adds all columns of rows, with values that stand for missing ones. */
   public ProtoBodies rows(Batch rows) {
+    return rows(rows, true);
+  }
+
+  /**
+   * Adds all columns of rows.
+   *
+   * @param holes whether some values stand for missing ones
+   */
+  public ProtoBodies rows(Batch rows, boolean holes) {
     for (int f = 0; f < rows.schema().denseDim(); f++) {
       List<Float> values = new ArrayList<>();
       for (int row = 0; row < rows.size(); row++) {
         values.add(rows.dense()[row * rows.schema().denseDim() + f]);
       }
       String name = rows.schema().dense().get(f);
-      tensor(name, "FP32", List.of((long) rows.size()), values, Map.of("empty", "nan"));
+      Map<String, String> empty = holes ? Map.of("empty", "nan") : Map.of();
+      tensor(name, "FP32", List.of((long) rows.size()), values, empty);
     }
     for (int s = 0; s < rows.schema().slotCount(); s++) {
-      slot(rows, s);
+      slot(rows, s, holes);
     }
     return this;
   }
 
-  private void slot(Batch rows, int slot) {
+  private void slot(Batch rows, int slot, boolean holes) {
     Slot of = rows.schema().slots().get(slot);
     List<Long> values = new ArrayList<>();
     if (of.hotness() == 1) {
@@ -189,7 +199,7 @@ public final class ProtoBodies {
         boolean missing = rows.idCount(slot, row) == 0;
         values.add(missing ? Long.MIN_VALUE : rows.ids(slot)[rows.offsets(slot)[row]]);
       }
-      Map<String, Long> empty = Map.of("empty", Long.MIN_VALUE);
+      Map<String, Long> empty = holes ? Map.of("empty", Long.MIN_VALUE) : Map.of();
       tensor(of.name(), "INT64", List.of((long) rows.size()), values, empty);
       return;
     }

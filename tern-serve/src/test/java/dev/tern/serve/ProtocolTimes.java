@@ -50,6 +50,7 @@ final class ProtocolTimes {
       RequestContexts contexts = new RequestContexts();
       InferProtocol infer = new InferProtocol(contexts);
       PredictProtocol predict = new PredictProtocol(contexts);
+      GrpcProtocol grpc = new GrpcProtocol(contexts);
       for (int size : new int[] {1, 100, 1024}) {
         Batch rows = new Batch(schema, size);
         rows.appendRows(train, 0, size);
@@ -61,10 +62,20 @@ final class ProtocolTimes {
         byte[] plain = withoutEmpty(binary);
         String out = ",\"parameters\":{\"binary_data_output\":true}";
         byte[] both = withoutEmpty(RequestBodies.tensors(rows, true, out));
+        byte[] typed = new ProtoBodies("m", false).rows(rows, false).bytes();
+        byte[] raw = new ProtoBodies("m", true).rows(rows, false).bytes();
         int head = plain.length - (binary.bytes().length - binary.jsonLength().orElseThrow());
         int bothHead = both.length - plain.length + head;
         List<String> names =
-            List.of("predictor", "rows", "columns", "tensors json", "binary in", "binary both");
+            List.of(
+                "predictor",
+                "rows",
+                "columns",
+                "tensors json",
+                "binary in",
+                "binary both",
+                "message",
+                "message raw");
         List<Call> calls =
             List.of(
                 () -> predictor.score(rows, scores),
@@ -72,7 +83,9 @@ final class ProtocolTimes {
                 () -> predict.predict(version, inputs, inputs.length),
                 () -> infer.infer(version, json.bytes(), json.bytes().length, OptionalInt.empty()),
                 () -> infer.infer(version, plain, plain.length, OptionalInt.of(head)),
-                () -> infer.infer(version, both, both.length, OptionalInt.of(bothHead)));
+                () -> infer.infer(version, both, both.length, OptionalInt.of(bothHead)),
+                () -> grpc.infer(version, typed, 0, typed.length),
+                () -> grpc.infer(version, raw, 0, raw.length));
         double[] best = best(calls, seconds);
         for (int i = 0; i < calls.size(); i++) {
           System.out.printf(

@@ -210,6 +210,18 @@ final class GrpcRefusalsTest {
   }
 
   @Test
+  void pingsOfCallersThatMeasureTheLineAreAnswered() throws IOException {
+    try (Http2Caller caller = new Http2Caller(server.port())) {
+      for (int i = 0; i < 1_000; i++) {
+        caller.frame(Http2Caller.PING, 0, 0, new byte[8]);
+      }
+      int stream = caller.call(INFER);
+      caller.data(stream, framed(MESSAGE), true);
+      assertThat(caller.answer(stream).grpc()).isZero();
+    }
+  }
+
+  @Test
   void callsThatAreResetLeaveNothingBehind() throws Exception {
     try (Http2Caller caller = new Http2Caller(server.port())) {
       for (int i = 0; i < 500; i++) {
