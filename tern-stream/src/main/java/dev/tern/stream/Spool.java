@@ -61,7 +61,7 @@ final class Spool implements Closeable {
       if (!isLocked(channel)) {
         channel.close();
         throw new DataException(
-            "%s: got a folder that another process brings a topic into, expected one of its own; name another with --spool"
+            "%s: got a folder that another server, or another model of this one, brings a topic into, expected one of its own; name another with --spool"
                 .formatted(folder));
       }
       Spool spool = new Spool(folder, channel);

@@ -2,6 +2,8 @@ package dev.tern.serve.http;
 
 import dev.tern.serve.RefusedException;
 import dev.tern.serve.ServedVersion;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -33,6 +35,22 @@ final class FakeModel implements LiveModel {
         leases.decrementAndGet();
       }
     };
+  }
+
+  @Override
+  public Optional<ModelFeed> feed() {
+    return Optional.of(
+        new ModelFeed() {
+          @Override
+          public void awaitFirst() {
+            throw new IllegalStateException("fake model: nothing comes");
+          }
+
+          @Override
+          public State state() {
+            return new State(Double.POSITIVE_INFINITY, 0, 0, 0, Map.of("gap", 0L));
+          }
+        });
   }
 
   @Override

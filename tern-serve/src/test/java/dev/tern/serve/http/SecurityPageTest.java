@@ -21,8 +21,12 @@ final class SecurityPageTest {
     List<MatchResult> named =
         NAMED.matcher(Files.readString(Path.of("../docs/security.md"))).results().toList();
     assertThat(named).hasSizeGreaterThan(20);
-    try (Stream<Path> tests = Files.walk(Path.of("src/test/java"))) {
-      List<Path> files = tests.filter(file -> file.toString().endsWith("Test.java")).toList();
+    try (Stream<Path> own = Files.walk(Path.of("src/test/java"));
+        Stream<Path> ofTopics = Files.walk(Path.of("../tern-stream/src/test/java"))) {
+      List<Path> files =
+          Stream.concat(own, ofTopics)
+              .filter(file -> file.toString().endsWith("Test.java"))
+              .toList();
       for (MatchResult each : named) {
         assertThat(files)
             .as(each.group())
