@@ -40,6 +40,13 @@ final class Commands implements AutoCloseable {
       return process.exitValue();
     }
 
+    /** Waits for its end, which must be a good one. */
+    void require() throws InterruptedException {
+      if (!process.waitFor(SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+        throw new IllegalStateException(name + " failed: " + printed());
+      }
+    }
+
     /** Waits for something while it runs. */
     void await(String what, BooleanSupplier condition) throws InterruptedException {
       long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
@@ -77,16 +84,6 @@ final class Commands implements AutoCloseable {
       return running;
     } catch (IOException e) {
       throw new UncheckedIOException("end-to-end: cannot run java", e);
-    }
-  }
-
-  /** Runs {@code tern} to its end. */
-  void run(String... arguments) throws InterruptedException {
-    Running running = start(arguments);
-    if (!running.process().waitFor(SECONDS, TimeUnit.SECONDS)
-        || running.process().exitValue() != 0) {
-      throw new IllegalStateException(
-          String.join(" ", arguments) + " failed: " + running.printed());
     }
   }
 

@@ -7,10 +7,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Asks all models one after the other, without a pause, on a thread of its own, and compares: all
+ * Asks all models one after the other, all the time, on a thread of its own, and compares: all
  * answers of one step have one score, whatever brought the step.
  */
 final class Load implements AutoCloseable {
+  /** Leaves the processors to training and serving. */
+  private static final int PAUSE_MILLIS = 2;
+
   private final Asking asking;
   private final List<String> models;
   private final Thread thread;
@@ -35,6 +38,7 @@ final class Load implements AutoCloseable {
         String asked = server;
         try {
           took(model, asking.one(asked, model));
+          Thread.sleep(PAUSE_MILLIS);
         } catch (IOException e) {
           // A server that is killed breaks off.
           if (!down && asked.equals(server)) {
