@@ -54,6 +54,7 @@ final class MeshDriver {
       peer.wire().register(background, Wire.BACKGROUND);
       peer.control().wire().register(background, Wire.BACKGROUND);
     }
+    want(Wire.BACKGROUND, false);
     thread = Thread.ofPlatform().daemon().name("tern-mesh-" + rank).unstarted(this::serve);
     thread.start();
   }

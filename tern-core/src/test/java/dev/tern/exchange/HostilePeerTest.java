@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -194,11 +195,13 @@ final class HostilePeerTest {
     assertThat(failure(options, _ -> {})).hasMessageContaining("within the deadline of 0.2 s");
   }
 
+  /** At once, by the connection for control, however rarely the mesh looks at its deadlines. */
   @Test
+  @Timeout(value = 8, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void whatAPeerSaysAsItEndsReachesWhoeverWaits() {
     MeshException e =
         failure(
-            OPTIONS,
+            OPTIONS.silence(Duration.ofDays(1)).deadline(Duration.ofDays(1)),
             peer -> {
               byte[] text = "\0\0\0\1exchange: disk full\u001b[31m".getBytes();
               Frame head = peer.head(Operation.MESSAGE, 0, text.length);

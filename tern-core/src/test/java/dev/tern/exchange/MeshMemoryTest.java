@@ -24,7 +24,7 @@ final class MeshMemoryTest {
    * For counting itself, and because the JDK's selector makes an object of 16 bytes for each
    * connection that woke a thread, where its descriptor is above 127.
    */
-  private static final long MOST_BYTES_A_STEP = 200;
+  private static final long MOST_BYTES_A_STEP = 2000;
 
   @ParameterizedTest
   @EnumSource
