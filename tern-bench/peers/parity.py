@@ -254,6 +254,29 @@ class Model:
             block += 1
         return self.deep(torch.cat([self.flat(e), x[target]], 1))
 
+    def sasrec(self, e):
+        keys, mask, lengths = self.sequence()
+        longest, heads = keys.shape[1], self.index["heads"]
+        places = (lengths.unsqueeze(1) - 1 - torch.arange(longest)).clamp(min=0)
+        x = keys * keys.shape[2] ** 0.5 + self.weights["transformer.seen.places"][places]
+        # Elements see those up to themselves; rows behind the end see something and are not read.
+        allowed = torch.ones(longest, longest, dtype=torch.bool).tril()
+        block = 0
+        while f"transformer.seen.{block}.inner.weight" in self.weights:
+            name = f"transformer.seen.{block}"
+            before = self.norm(name + ".before", x)
+            q, k, v = (self.linear(f"{name}.attention.{part}", before) for part in ("queries", "keys", "values"))
+            found = []
+            for one, two, three in zip(q.chunk(heads, 2), k.chunk(heads, 2), v.chunk(heads, 2)):
+                scores = one @ two.transpose(1, 2) / one.shape[2] ** 0.5
+                found.append(scores.masked_fill(~allowed, -torch.inf).softmax(2) @ three)
+            s = x + self.linear(name + ".attention.out", torch.cat(found, 2))
+            x = s + self.linear(name + ".outer", F.relu(self.linear(name + ".inner", self.norm(name + ".between", s))))
+            block += 1
+        ends = x[torch.arange(self.rows), (lengths - 1).clamp(min=0)]
+        vector = self.norm("transformer.seen.last", ends) * mask.any(1, keepdim=True)
+        return (vector * self.query(e)).sum(1) + self.deep(self.flat(e))
+
     def neumf(self, e):
         factors = e[:, 0, : self.width] * e[:, 1, : self.width]
         hidden = self.mlp("deep", self.flat(e[:, :, self.width :]))
@@ -261,6 +284,181 @@ class Model:
 
     def gmf(self, e):
         return self.linear("out", e[:, 0] * e[:, 1]).squeeze(1)
+
+    # Products of pairs of slots.
+
+    def pair(self, e):
+        """The vectors of the left and of the right slot of each pair: (0, 1), (0, 2), ..., (1, 2), ..."""
+        left, right = torch.triu_indices(e.shape[1], e.shape[1], 1)
+        return e[:, left], e[:, right]
+
+    def pnn(self, e):
+        parts = [self.flat(e)]
+        if self.index["form"] in ("inner", "both"):
+            dots = e @ e.transpose(1, 2)
+            row, column = torch.tril_indices(e.shape[1], e.shape[1], -1)
+            parts.append(dots[:, row, column])
+        if self.index["form"] in ("outer", "both"):
+            total = e.sum(1)
+            parts.append(torch.einsum("bi,bj->bij", total, total).flatten(1))
+        return self.deep(torch.cat(parts, 1))
+
+    def nfm(self, e):
+        left, right = self.pair(e[:, :, 1:])
+        return self.first("linear", e) + self.deep(torch.cat([(left * right).sum(1), self.dense], 1))
+
+    def afm(self, e):
+        left, right = self.pair(e[:, :, 1:])
+        products = left * right
+        scores = self.linear("attention.score", F.relu(self.linear("attention.hidden", products)))
+        pooled = (scores.softmax(1) * products).sum(1)
+        return self.first("linear", e) + self.linear("out", pooled).squeeze(1)
+
+    def fwfm(self, e):
+        v, logit, pair = e[:, :, 1:], self.first("linear", e), 0
+        for i in range(v.shape[1]):
+            for j in range(i):
+                logit = logit + self.weights["pairs.weight"][pair, 0] * (v[:, i] * v[:, j]).sum(1)
+                pair += 1
+        return logit
+
+    def ffm(self, e):
+        slots, logit = e.shape[1], self.first("linear", e)
+        v = e[:, :, 1:].reshape(self.rows, slots, slots, self.width)
+        for i in range(slots):
+            for j in range(i + 1, slots):
+                logit = logit + (v[:, i, j] * v[:, j, i]).sum(1)
+        return logit
+
+    def tokens(self, e):
+        return torch.cat([self.dense.unsqueeze(2) * self.weights["numbers.weight"], e], 1)
+
+    def autoint(self, e):
+        x, heads, layer = self.tokens(e), self.index["heads"], 0
+        while f"attention.{layer}.queries.weight" in self.weights:
+            q, k, v, r = (self.linear(f"attention.{layer}.{part}", x) for part in ("queries", "keys", "values", "residual"))
+            found = []
+            for one, two, three in zip(q.chunk(heads, 2), k.chunk(heads, 2), v.chunk(heads, 2)):
+                found.append((one @ two.transpose(1, 2)).softmax(2) @ three)
+            x = F.relu(torch.cat(found, 2) + r)
+            layer += 1
+        logit = self.linear("attention.out", x.flatten(1)).squeeze(1)
+        return logit + self.deep(self.flat(e)) if "out.weight" in self.weights else logit
+
+    def xdeepfm(self, e):
+        start = x = e[:, :, 1:]
+        sums, layer = [], 0
+        while f"cross.{layer}.weight" in self.weights:
+            crossed = torch.einsum("bhd,bfd->bhfd", x, start).flatten(1, 2)
+            x = torch.einsum("bid,io->bod", crossed, self.weights[f"cross.{layer}.weight"])
+            sums.append(x.sum(2))
+            layer += 1
+        return self.first("linear", e) + self.deep(self.flat(start)) + self.linear("cross.out", torch.cat(sums, 1)).squeeze(1)
+
+    def bilinear(self, v):
+        w, products, pair = self.weights["bilinear.weight"], [], 0
+        for i in range(v.shape[1]):
+            for j in range(i + 1, v.shape[1]):
+                matrix = w[{"pair": pair, "field": i, "one": 0}[self.index["form"]]]
+                products.append((v[:, i] @ matrix) * v[:, j])
+                pair += 1
+        return torch.cat(products, 1)
+
+    def fibinet(self, e):
+        v = e[:, :, 1:]
+        weights = F.relu(self.linear("excite", F.relu(self.linear("squeeze", v.mean(2)))))
+        read = torch.cat([self.bilinear(v), self.bilinear(v * weights.unsqueeze(2)), self.dense], 1)
+        return self.first("linear", e) + self.deep(read)
+
+    # Layers over all features side by side.
+
+    def gdcn(self, e):
+        start = c = self.flat(e)
+        layer = 0
+        while f"cross.{layer}.weight" in self.weights:
+            c = start * self.linear(f"cross.{layer}", c) * torch.sigmoid(self.linear(f"cross.{layer}.gate", c)) + c
+            layer += 1
+        if self.index["form"] == "stacked":
+            return self.deep(c)
+        return self.linear("out", torch.cat([c, self.mlp("deep", start)], 1)).squeeze(1)
+
+    def masknet(self, e):
+        features, start, made, block = self.flat(e), self.flat(self.norm("norm", e)), [], 0
+        h = start
+        while f"block.{block}.weight" in self.weights:
+            name = f"block.{block}"
+            mask = self.linear(name + ".mask.out", self.mlp(name + ".mask", features))
+            out = F.relu(self.norm(name + ".norm", self.linear(name, mask * h)))
+            made.append(out)
+            h = out if self.index["form"] == "stacked" else start
+            block += 1
+        return self.deep(h if self.index["form"] == "stacked" else torch.cat(made, 1))
+
+    def finalmlp(self, e):
+        h = []
+        for name in ("first", "second"):
+            gate = self.linear(name + ".gate.out", self.mlp(name + ".gate", self.weights[name + ".context"]))
+            h.append(self.mlp(name, 2 * torch.sigmoid(gate) * self.flat(e)))
+        logit = self.linear("first.out", h[0]) + self.linear("second.out", h[1])
+        matrices = self.weights["bilinear"]
+        for one, two, matrix in zip(h[0].chunk(len(matrices), 1), h[1].chunk(len(matrices), 1), matrices):
+            logit = logit + (one.unsqueeze(1) @ matrix @ two.unsqueeze(2)).squeeze(2)
+        return logit.squeeze(1)
+
+    def finalnet(self, e):
+        logits = []
+        for name in ("first", "second"):
+            h, layer = self.flat(e), 0
+            while f"{name}.{layer}.weight" in self.weights:
+                one, two = self.linear(f"{name}.{layer}", h).chunk(2, 1)
+                h = F.relu(one + one * two)
+                layer += 1
+            if layer > 0:
+                logits.append(self.linear(name + ".out", h).squeeze(1))
+        mean = sum(logits) / len(logits)
+        if len(logits) > 1:
+            taught = torch.sigmoid(mean).detach()
+            self.added = sum(F.binary_cross_entropy_with_logits(y, taught) for y in logits)
+        return mean
+
+    def wukong(self, e):
+        x, layer = self.tokens(e), 0
+        while f"cross.{layer}.narrow" in self.weights:
+            name = f"cross.{layer}"
+            met = x @ (x.transpose(1, 2) @ self.weights[name + ".narrow"])
+            met = self.linear(name + ".products", self.mlp(name + ".mlp", self.norm(name + ".before", met.flatten(1))))
+            sums = torch.einsum("bnd,nm->bmd", x, self.weights[name + ".sums.weight"])
+            both = torch.cat([met.reshape(self.rows, -1, self.width), sums], 1)
+            residual = self.weights.get(name + ".residual.weight")
+            kept = x if residual is None else torch.einsum("bnd,nm->bmd", x, residual)
+            x = self.norm(name + ".after", both + kept)
+            layer += 1
+        return self.deep(x.flatten(1))
+
+    def ple(self, e):
+        groups, experts, level = ("0", "1", "shared"), self.index["experts"], 0
+        x = {g: self.flat(e) for g in groups}
+        while f"level.{level}.0.expert.0.0.weight" in self.weights:
+            name, outputs, following = f"level.{level}", {}, {}
+            for g in groups:
+                outputs[g] = [self.mlp(f"{name}.{g}.expert.{i}", x[g]) for i in range(experts)]
+            for g in groups:
+                gate = f"{name}.{g}.gate"
+                if gate + ".out.weight" in self.weights:
+                    seen = sum(outputs.values(), []) if g == "shared" else outputs[g] + outputs["shared"]
+                    weights = self.linear(gate + ".out", self.mlp(gate, x[g])).softmax(1)
+                    following[g] = (weights.unsqueeze(2) * torch.stack(seen, 1)).sum(1)
+            x = following
+            level += 1
+        return torch.cat([self.tower(0, x["0"]), self.tower(1, x["1"])], 1)
+
+    def dlrm_dcnv2(self, e):
+        start = c = torch.cat([self.mlp("bottom", self.dense), e.flatten(1)], 1)
+        layer = 0
+        while f"cross.{layer}.v" in self.weights:
+            c = start * (c @ self.weights[f"cross.{layer}.v"] @ self.weights[f"cross.{layer}.u"] + self.weights[f"cross.{layer}.bias"]) + c
+            layer += 1
+        return self.deep(c)
 
     # Two towers: a loss of their own.
 
@@ -311,8 +509,9 @@ def main():
         if model.kind == "twotower":
             loss = model.twotower_loss(labels)
         else:
+            model.added = 0
             logits = model.logits().reshape(labels.shape)
-            loss = F.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean(0).sum()
+            loss = F.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean(0).sum() + model.added
         losses.append(loss.item())
         names = list(model.weights)
         gradients = torch.autograd.grad(loss, [model.weights[name] for name in names], allow_unused=True)

@@ -155,7 +155,7 @@ final class KernelList {
   private static Schema schema(ModelConfig.Type type) {
     List<String> numbers = new ArrayList<>();
     List<Slot> slots = new ArrayList<>();
-    boolean pair = type == ModelConfig.Type.NEUMF || type == ModelConfig.Type.GMF;
+    boolean pair = type.isOfPairs();
     for (int i = 1; i <= (pair ? 0 : NUMBERS); i++) {
       numbers.add("I" + i);
     }

@@ -17,7 +17,9 @@ import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.Variant;
 import dev.tern.nn.Activation;
+import dev.tern.nn.Form;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
@@ -196,6 +198,14 @@ final class TrainRunTest {
         new Setting("model.experts", "5", "model.type=mmoe", t -> t.model.towers().experts(), 5),
         new Setting(
             "model.gates", "6", "model.type=mmoe", t -> t.model.towers().gate(), List.of(6)),
+        variant("model.second", "9", "finalmlp", v -> v.second(), List.of(9)),
+        variant("model.units", "9", "afm", v -> v.units(), 9),
+        variant("model.vectors", "9", "xdeepfm", v -> v.vectors(), 9),
+        variant("model.reduction", "5", "fibinet", v -> v.reduction(), 5),
+        variant("model.levels", "2", "ple", v -> v.levels(), 2),
+        variant("model.products", "both", "pnn", v -> v.form(), Form.BOTH),
+        variant("model.bilinear", "field", "fibinet", v -> v.form(), Form.FIELD),
+        variant("model.structure", "parallel", "gdcn", v -> v.form(), Form.PARALLEL),
         new Setting("model.bottom", "48,24,16", dlrm, t -> t.model.bottom(), List.of(48, 24)),
         new Setting("model.top", "28,14,1", dlrm, t -> t.model.hidden(), List.of(28, 14)),
         setting("model.dropout", "0.25", t -> t.model.style().dropout(), 0.25f),
@@ -203,6 +213,12 @@ final class TrainRunTest {
         setting("model.batch_norm", "true", t -> t.model.style().batchNorm(), true),
         setting("model.combiner", "sqrtn", t -> t.options.tables().combiner(), Combiner.SQRTN),
         setting("model.table_storage", "bf16", t -> t.options.tables().storage(), DType.BF16));
+  }
+
+  private static Setting variant(
+      String key, String value, String type, Function<Variant, Object> got, Object expected) {
+    return new Setting(
+        key, value, "model.type=" + type, t -> got.apply(t.model.variant()), expected);
   }
 
   private static Setting towers(

@@ -6,9 +6,11 @@ import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
+import dev.tern.model.Variant;
 import dev.tern.model.WideDeep;
 import dev.tern.model.Widths;
 import dev.tern.nn.Activation;
+import dev.tern.nn.Form;
 import dev.tern.nn.Mlp;
 import java.util.List;
 import java.util.Optional;
@@ -65,6 +67,9 @@ final class ModelJson {
     if (!parts.equals(WideDeep.BOTH)) {
       json.put(WIDE_ONLY, names(parts.wideOnly())).put(DEEP_ONLY, names(parts.deepOnly()));
     }
+    if (!config.variant().equals(Variant.of(config.type()))) {
+      json.put("variant", variant(config.variant()));
+    }
     if (!config.towers().equals(Towers.DEFAULT)) {
       json.put("towers", towers(config.towers()));
     }
@@ -94,6 +99,26 @@ final class ModelJson {
         json.has("negatives")
             ? new Matching.Sampled((int) json.integer("negatives"), (int) json.integer("pool"))
             : Matching.Sampled.NONE);
+  }
+
+  private static Json variant(Variant variant) {
+    return Json.object()
+        .put("form", variant.form().name())
+        .put("second", sizes(variant.second()))
+        .put("units", variant.units())
+        .put("vectors", variant.vectors())
+        .put("reduction", variant.reduction())
+        .put("levels", variant.levels());
+  }
+
+  private static Variant variant(Json.Obj json) {
+    return new Variant(
+        Form.valueOf(json.text("form")),
+        sizes(json, "second"),
+        (int) json.integer("units"),
+        (int) json.integer("vectors"),
+        (int) json.integer("reduction"),
+        (int) json.integer("levels"));
   }
 
   private static Json names(List<String> names) {
@@ -159,8 +184,9 @@ final class ModelJson {
   }
 
   static ModelConfig read(Json.Obj json) {
+    ModelConfig.Type type = ModelConfig.Type.valueOf(json.text("type"));
     return new ModelConfig(
-        ModelConfig.Type.valueOf(json.text("type")),
+        type,
         widths(json),
         sizes(json, "hidden"),
         sizes(json, "bottom"),
@@ -181,7 +207,8 @@ final class ModelJson {
             json.has("matching") ? matching(json.object("matching")) : Matching.DEFAULT,
             json.has(WIDE_ONLY)
                 ? new WideDeep(names(json, WIDE_ONLY), names(json, DEEP_ONLY))
-                : WideDeep.BOTH),
+                : WideDeep.BOTH,
+            json.has("variant") ? variant(json.object("variant")) : Variant.of(type)),
         json.has("towers") ? towers(json.object("towers")) : Towers.DEFAULT);
   }
 

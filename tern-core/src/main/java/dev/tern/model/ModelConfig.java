@@ -1,42 +1,70 @@
 package dev.tern.model;
 
 import static dev.tern.model.ModelPart.ATTENTION;
+import static dev.tern.model.ModelPart.BILINEAR;
 import static dev.tern.model.ModelPart.BLOCKS;
 import static dev.tern.model.ModelPart.BOTTOM_TOP;
 import static dev.tern.model.ModelPart.CROSS;
 import static dev.tern.model.ModelPart.CROSS_MATRICES;
 import static dev.tern.model.ModelPart.DROPOUT;
 import static dev.tern.model.ModelPart.EXPERTS;
+import static dev.tern.model.ModelPart.FIELDS;
+import static dev.tern.model.ModelPart.GATES;
 import static dev.tern.model.ModelPart.HEADS;
 import static dev.tern.model.ModelPart.HIDDEN;
+import static dev.tern.model.ModelPart.LEVELS;
+import static dev.tern.model.ModelPart.LINEAR;
 import static dev.tern.model.ModelPart.MATCHING;
 import static dev.tern.model.ModelPart.OWN_LOSS;
 import static dev.tern.model.ModelPart.PAIRS;
+import static dev.tern.model.ModelPart.PRODUCTS;
+import static dev.tern.model.ModelPart.REDUCTION;
+import static dev.tern.model.ModelPart.SECOND;
 import static dev.tern.model.ModelPart.SEQUENCES;
+import static dev.tern.model.ModelPart.STRUCTURE;
 import static dev.tern.model.ModelPart.STYLE;
 import static dev.tern.model.ModelPart.TOWERS;
+import static dev.tern.model.ModelPart.UNITS;
 import static dev.tern.model.ModelPart.USER_ITEM;
 import static dev.tern.model.ModelPart.VECTORS;
+import static dev.tern.model.ModelPart.VECTORS_OF_LAYER;
 import static dev.tern.model.ModelPart.WIDE_DEEP;
 import static dev.tern.model.ModelPart.WIDTHS;
 
 import dev.tern.data.Schema;
+import dev.tern.model.papers.AttentionalFm;
+import dev.tern.model.papers.AutoInt;
+import dev.tern.model.papers.BilinearNetwork;
 import dev.tern.model.papers.Bst;
+import dev.tern.model.papers.CompressedInteractions;
+import dev.tern.model.papers.CrossedDlrm;
 import dev.tern.model.papers.DeepCross;
 import dev.tern.model.papers.DeepCrossing;
 import dev.tern.model.papers.DeepFm;
 import dev.tern.model.papers.Din;
 import dev.tern.model.papers.Dlrm;
 import dev.tern.model.papers.EntireSpace;
+import dev.tern.model.papers.FieldAwareFm;
 import dev.tern.model.papers.FieldTransformer;
+import dev.tern.model.papers.FieldWeightedFm;
+import dev.tern.model.papers.FinalMlp;
+import dev.tern.model.papers.FinalNet;
 import dev.tern.model.papers.FmModel;
+import dev.tern.model.papers.GatedCross;
+import dev.tern.model.papers.LayeredExtraction;
 import dev.tern.model.papers.LinearModel;
+import dev.tern.model.papers.MaskedBlocks;
 import dev.tern.model.papers.MatrixFactorization;
 import dev.tern.model.papers.MixtureOfExperts;
+import dev.tern.model.papers.NeuralFm;
+import dev.tern.model.papers.ProductNetwork;
+import dev.tern.model.papers.SelfAttentive;
 import dev.tern.model.papers.SharedBottom;
 import dev.tern.model.papers.Sizes;
 import dev.tern.model.papers.SlotWidths;
+import dev.tern.model.papers.Wukong;
 import dev.tern.nn.Activation;
+import dev.tern.nn.Form;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
@@ -73,14 +101,15 @@ public record ModelConfig(
   /**
    * How the features of a row meet in a model.
    *
-   * @param cross DCN and DCN-V2: the cross layers
-   * @param heads TRANSFORMER: heads of attention, a divisor of the embedding's width; BST: a
-   *     divisor of the width of an element, its columns and its place
+   * @param cross the cross layers of models that have some
+   * @param heads of attention; TRANSFORMER: a divisor of the embedding's width; BST: a divisor of
+   *     the width of an element, its columns and its place
    * @param pairs FM and DEEPFM: what the factorization machine pairs; SLOTS in all others
    * @param attention DIN: hidden layers of the attention, one or more; BST: widths of the
    *     feed-forward layers, one block each
    * @param matching TWOTOWER: its columns of items, and how they are matched
    * @param wideDeep WDL: columns of one part alone
+   * @param variant sizes of single types
    */
   public record Interaction(
       Cross cross,
@@ -88,7 +117,8 @@ public record ModelConfig(
       Pairs pairs,
       List<Integer> attention,
       Matching matching,
-      WideDeep wideDeep) {
+      WideDeep wideDeep,
+      Variant variant) {
     /** The attention where none is named: hidden layers of DIN. */
     public static final List<Integer> ATTENTION = List.of(80, 40);
 
@@ -139,22 +169,69 @@ public record ModelConfig(
    */
   public enum Type {
     LR(of(LinearModel::new)),
-    FM(of(FmModel::new), VECTORS, PAIRS),
-    WDL(WideAndDeep::of, VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, WIDE_DEEP),
-    DEEPFM(of(DeepFm::new), VECTORS, HIDDEN, DROPOUT, STYLE, PAIRS),
+    FM(of(FmModel::new), VECTORS, LINEAR, PAIRS),
+    WDL(WideAndDeep::of, VECTORS, WIDTHS, LINEAR, HIDDEN, DROPOUT, STYLE, WIDE_DEEP),
+    DEEPFM(of(DeepFm::new), VECTORS, LINEAR, HIDDEN, DROPOUT, STYLE, PAIRS),
     DCN(of(DeepCross::vectors), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS),
     DCNV2(of(DeepCross::matrices), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS, CROSS_MATRICES),
     DLRM(of(Dlrm::new), VECTORS, STYLE, BOTTOM_TOP),
     DEEPCROSSING(of(DeepCrossing::new), VECTORS, WIDTHS, HIDDEN, DROPOUT),
     TRANSFORMER(of(FieldTransformer::new), VECTORS, HIDDEN, DROPOUT, HEADS),
     SHAREDBOTTOM(of(SharedBottom::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, TOWERS),
-    MMOE(of(MixtureOfExperts::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, TOWERS, EXPERTS),
+    MMOE(
+        of(MixtureOfExperts::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, TOWERS, EXPERTS, GATES),
     ESMM(ModelConfig::entireSpace, VECTORS, WIDTHS, DROPOUT, STYLE, TOWERS),
     DIN(of(Din::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, ATTENTION, SEQUENCES),
     BST(of(Bst::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, HEADS, BLOCKS, SEQUENCES),
     NEUMF(of(MatrixFactorization::neural), VECTORS, HIDDEN, DROPOUT, STYLE, USER_ITEM),
     GMF(of(MatrixFactorization::generalized), VECTORS, USER_ITEM),
-    TWOTOWER(TwoTower::of, VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, MATCHING, OWN_LOSS);
+    TWOTOWER(TwoTower::of, VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, MATCHING, OWN_LOSS),
+    PNN(of(ProductNetwork::new), VECTORS, HIDDEN, DROPOUT, STYLE, FIELDS, PRODUCTS),
+    NFM(of(NeuralFm::new), VECTORS, LINEAR, HIDDEN, DROPOUT, STYLE),
+    AFM(of(AttentionalFm::new), VECTORS, LINEAR, DROPOUT, FIELDS, UNITS),
+    FWFM(of(FieldWeightedFm::new), VECTORS, LINEAR, FIELDS),
+    FFM(of(FieldAwareFm::new), VECTORS, LINEAR, FIELDS),
+    AUTOINT(of(AutoInt::new), VECTORS, HIDDEN, DROPOUT, STYLE, CROSS, HEADS, UNITS),
+    XDEEPFM(
+        of(CompressedInteractions::new),
+        VECTORS,
+        LINEAR,
+        HIDDEN,
+        DROPOUT,
+        STYLE,
+        CROSS,
+        FIELDS,
+        VECTORS_OF_LAYER),
+    FIBINET(
+        of(BilinearNetwork::new),
+        VECTORS,
+        LINEAR,
+        HIDDEN,
+        DROPOUT,
+        STYLE,
+        FIELDS,
+        BILINEAR,
+        REDUCTION),
+    GDCN(of(GatedCross::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS, STRUCTURE),
+    MASKNET(of(MaskedBlocks::new), VECTORS, HIDDEN, DROPOUT, STYLE, CROSS, STRUCTURE, UNITS, GATES),
+    FINALMLP(of(FinalMlp::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, SECOND, HEADS, GATES),
+    FINALNET(of(FinalNet::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, SECOND),
+    WUKONG(
+        of(Wukong::new), VECTORS, HIDDEN, DROPOUT, STYLE, CROSS, SECOND, UNITS, VECTORS_OF_LAYER),
+    PLE(
+        of(LayeredExtraction::new),
+        VECTORS,
+        WIDTHS,
+        HIDDEN,
+        DROPOUT,
+        STYLE,
+        TOWERS,
+        EXPERTS,
+        GATES,
+        LEVELS),
+    DLRM_DCNV2(of(CrossedDlrm::new), VECTORS, WIDTHS, STYLE, BOTTOM_TOP, CROSS, CROSS_MATRICES),
+    SASREC(
+        of(SelfAttentive::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, HEADS, BLOCKS, SEQUENCES);
 
     private final Builder builder;
     private final Set<ModelPart> parts;
@@ -196,6 +273,15 @@ public record ModelConfig(
       return has(SEQUENCES);
     }
 
+    /** The forms that it has, the default first: {@link Form#NONE} where there is one. */
+    public List<Form> forms() {
+      return parts.stream()
+          .map(ModelPart::forms)
+          .filter(forms -> !forms.isEmpty())
+          .findAny()
+          .orElse(List.of(Form.NONE));
+    }
+
     /** Whether rows have two slots alone, of users and of items. */
     public boolean isOfPairs() {
       return has(USER_ITEM);
@@ -219,7 +305,8 @@ public record ModelConfig(
     boolean ranked = experts == 0 || rank > 0;
     require(ranked, "crossRank", rank, "1 or more with experts; give their rank");
     boolean fits = rank == 0 || type.has(CROSS_MATRICES);
-    require(fits, "crossRank", rank, "0 for " + type + "; only DCNV2 has cross matrices");
+    require(
+        fits, "crossRank", rank, "0 for " + type + "; DCNV2 and DLRM_DCNV2 have cross matrices");
     require(
         heads >= 1 && (type != Type.TRANSFORMER || widths.all() % heads == 0),
         "heads",
@@ -235,6 +322,11 @@ public record ModelConfig(
           "model: got pairs of features for %s, expected FM or DEEPFM; leave them out"
               .formatted(type));
     }
+    Form form = interaction.variant().form();
+    if (!type.forms().contains(form)) {
+      throw new IllegalArgumentException(
+          "model: got the form %s for %s, expected one of %s".formatted(form, type, type.forms()));
+    }
     if (!interaction.wideDeep().equals(WideDeep.BOTH) && !type.has(WIDE_DEEP)) {
       throw new IllegalArgumentException(
           "model: got columns of one part alone for %s, expected WDL; leave them out"
@@ -242,7 +334,7 @@ public record ModelConfig(
     }
     if (towers.tasks().size() > 1 && !type.hasTowers()) {
       throw new IllegalArgumentException(
-          "model: got the tasks %s for %s, which gives one logit a row, expected one of them; or take SHAREDBOTTOM, MMOE or ESMM"
+          "model: got the tasks %s for %s, which gives one logit a row, expected one of them; or take SHAREDBOTTOM, MMOE, PLE or ESMM"
               .formatted(towers.tasks().stream().map(Task::label).toList(), type));
     }
     for (Task task : type.hasOwnLoss() ? towers.tasks() : List.<Task>of()) {
@@ -303,6 +395,11 @@ public record ModelConfig(
     return interaction.matching();
   }
 
+  /** Sizes that single types have. */
+  public Variant variant() {
+    return interaction.variant();
+  }
+
   /** Whether a model of rows of {@code schema} pairs features within slots. */
   boolean pairsWithin(Schema schema) {
     return pairs() == Pairs.FEATURES
@@ -334,7 +431,8 @@ public record ModelConfig(
             type.has(PAIRS) ? Pairs.FEATURES : Pairs.SLOTS,
             type.has(BLOCKS) ? Interaction.BLOCK : Interaction.ATTENTION,
             Matching.DEFAULT,
-            WideDeep.BOTH),
+            WideDeep.BOTH,
+            Variant.of(type)),
         Towers.DEFAULT);
   }
 
@@ -345,7 +443,13 @@ public record ModelConfig(
   private ModelConfig with(Cross cross, int heads, Pairs pairs) {
     return with(
         new Interaction(
-            cross, heads, pairs, interaction.attention(), matching(), interaction.wideDeep()));
+            cross,
+            heads,
+            pairs,
+            interaction.attention(),
+            matching(),
+            interaction.wideDeep(),
+            variant()));
   }
 
   private ModelConfig with(Interaction other) {
@@ -394,24 +498,29 @@ public record ModelConfig(
     return with(cross(), number, pairs());
   }
 
+  private ModelConfig with(
+      List<Integer> attention, Matching matching, WideDeep parts, Variant variant) {
+    return with(new Interaction(cross(), heads(), pairs(), attention, matching, parts, variant));
+  }
+
   /** The same model with other hidden layers in its attention. */
   public ModelConfig withAttention(Integer... layers) {
-    return with(
-        new Interaction(
-            cross(), heads(), pairs(), List.of(layers), matching(), interaction.wideDeep()));
+    return with(List.of(layers), matching(), interaction.wideDeep(), variant());
   }
 
   /** The same model with other columns of items, or matched in another way. */
   public ModelConfig withMatching(Matching other) {
-    return with(
-        new Interaction(
-            cross(), heads(), pairs(), interaction.attention(), other, interaction.wideDeep()));
+    return with(interaction.attention(), other, interaction.wideDeep(), variant());
   }
 
   /** The same model with columns that only one part of WDL reads. */
   public ModelConfig withParts(WideDeep other) {
-    return with(
-        new Interaction(cross(), heads(), pairs(), interaction.attention(), matching(), other));
+    return with(interaction.attention(), matching(), other, variant());
+  }
+
+  /** The same model in another form, or with other sizes that only single types have. */
+  public ModelConfig withVariant(Variant other) {
+    return with(interaction.attention(), matching(), interaction.wideDeep(), other);
   }
 
   /** The same model with other pairs. */
@@ -459,7 +568,13 @@ public record ModelConfig(
         heads(),
         pairsWithin(schema),
         new Sizes.Tasks(
-            Math.max(1, tasks(schema).size()), towers.hidden(), towers.experts(), towers.gate()));
+            Math.max(1, tasks(schema).size()), towers.hidden(), towers.experts(), towers.gate()),
+        variant().form(),
+        variant().second(),
+        variant().units(),
+        variant().vectors(),
+        variant().reduction(),
+        variant().levels());
   }
 
   private Model entireSpace(Schema schema, Parameters parameters) {
@@ -478,6 +593,11 @@ public record ModelConfig(
 
   @Override
   public Model create(Schema schema, Parameters parameters) {
+    if (type.has(FIELDS) && schema.slotCount() < 2) {
+      throw new IllegalArgumentException(
+          "model: got the slots %s for %s, which compares slots with each other, expected two or more; take DCNV2 for rows of numbers, or give numbers vectors"
+              .formatted(schema.slotNames(), type));
+    }
     return type.builder.build(this, schema, parameters);
   }
 }

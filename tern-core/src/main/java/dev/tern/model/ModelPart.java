@@ -1,5 +1,8 @@
 package dev.tern.model;
 
+import dev.tern.nn.Form;
+import java.util.List;
+
 /**
  * What a type of model has, and with it which sizes it takes. {@link ModelConfig.Type} says which
  * type has which; configurations take their keys from there.
@@ -7,6 +10,8 @@ package dev.tern.model;
 public enum ModelPart {
   /** Embedding vectors. */
   VECTORS,
+  /** A linear weight of each id beside its vector, which may have an optimizer of its own. */
+  LINEAR,
   /** It reads vectors side by side, so their widths may differ between slots. */
   WIDTHS,
   /** Hidden layers, whose widths are given. */
@@ -35,12 +40,43 @@ public enum ModelPart {
   SEQUENCES,
   /** Several tasks, each with a tower. */
   TOWERS,
-  /** Experts that tasks share, and gates. */
+  /** Experts that tasks share. */
   EXPERTS,
   /** Two slots, of users and of items. */
   USER_ITEM,
   /** Columns of items beside all others, matched by their vectors. */
   MATCHING,
   /** A loss of its own: {@link dev.tern.nn.Model#hasOwnLoss}. */
-  OWN_LOSS
+  OWN_LOSS,
+  /** It compares slots with each other, and needs two or more. */
+  FIELDS,
+  /** Inner products, outer products or both. */
+  PRODUCTS(Form.INNER, Form.OUTER, Form.BOTH),
+  /** Bilinear products with matrices of pairs, of slots, or one. */
+  BILINEAR(Form.PAIR, Form.FIELD, Form.ONE),
+  /** Hidden layers that read what crosses made, or the features beside them. */
+  STRUCTURE(Form.STACKED, Form.PARALLEL),
+  /** A second stack of hidden layers. */
+  SECOND,
+  /** Units of an attention or a block. */
+  UNITS,
+  /** Vectors that a layer makes. */
+  VECTORS_OF_LAYER,
+  /** A squeeze of slots to fewer units. */
+  REDUCTION,
+  /** Gates with hidden layers. */
+  GATES,
+  /** Levels of experts. */
+  LEVELS;
+
+  private final List<Form> forms;
+
+  ModelPart(Form... forms) {
+    this.forms = List.of(forms);
+  }
+
+  /** The forms that it lets a model have, the default first; empty for a part without. */
+  public List<Form> forms() {
+    return forms;
+  }
 }

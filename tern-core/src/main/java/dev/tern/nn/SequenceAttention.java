@@ -1,9 +1,12 @@
 package dev.tern.nn;
 
+import dev.tern.base.Shape;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.SequencePooling;
 import dev.tern.tensor.Tensor;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * Multi-head attention within sequences (Vaswani et al., "Attention Is All You Need", 2017): each
@@ -12,6 +15,8 @@ import java.util.List;
  * side by side. Elements of other sequences and unused rows take no part.
  */
 public final class SequenceAttention {
+  private static final float UNSEEN = -1e9f;
+
   private final Linear queries;
   private final Linear keys;
   private final Linear values;
@@ -69,6 +74,25 @@ public final class SequenceAttention {
    * @param longest no sequence may be longer
    */
   public Ragged apply(Ragged elements, int longest) {
+    return apply(elements, longest, scores -> scores);
+  }
+
+  /**
+   * What each element finds in its sequence up to itself: values of the same shape.
+   *
+   * @param elements sequences of values {@code [n, width]}
+   * @param longest no sequence may be longer
+   */
+  public Ragged causal(Ragged elements, int longest) {
+    float[] seen = new float[longest * longest];
+    for (int i = 0; i < longest; i++) {
+      Arrays.fill(seen, i * longest, i * longest + i + 1, 1);
+    }
+    Tensor allowed = Tensor.of(Shape.of(1, 1, longest, longest), seen).gt(Tensor.scalar(0));
+    return apply(elements, longest, scores -> allowed.select(scores, Tensor.scalar(UNSEEN)));
+  }
+
+  private Ragged apply(Ragged elements, int longest, UnaryOperator<Tensor> masked) {
     Tensor x = elements.values();
     Tensor all = Linear.sideBySide(List.of(queries, keys, values), x);
     Tensor q = split(elements.with(all.slice(1, 0, width).mul(scale())), longest);
@@ -79,7 +103,7 @@ public final class SequenceAttention {
     Tensor scores = q.matmul(k.transpose(1, 2)).reshape(batch, heads, longest, longest);
     Tensor mask = elements.mask(longest).reshape(batch, 1, 1, longest);
     // An empty sequence has no weights at all: a large number in the place of minus infinity.
-    Tensor weights = mask.select(scores, Tensor.scalar(-1e9f)).softmax(3);
+    Tensor weights = mask.select(masked.apply(scores), Tensor.scalar(UNSEEN)).softmax(3);
     Tensor found = weights.reshape(batch * heads, longest, longest).matmul(v);
     Tensor joined = found.reshape(batch, heads, longest, d).transpose(1, 2);
     Ragged rows = elements.unpad(joined.reshape(batch, longest, width));

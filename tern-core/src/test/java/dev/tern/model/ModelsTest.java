@@ -9,6 +9,7 @@ import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Features;
+import dev.tern.nn.Form;
 import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.nn.Pass;
@@ -195,8 +196,8 @@ final class ModelsTest {
         case TRANSFORMER -> new PlainTransformer(this, HEADS).logit();
         case SHAREDBOTTOM -> tower(0, mlp("bottom", flat(0)));
         case MMOE -> tower(0, mixed(0));
-        case ESMM, DIN, BST, NEUMF, GMF, TWOTOWER ->
-            throw new IllegalArgumentException("tested on rows of their own");
+        default ->
+            throw new IllegalArgumentException("tested on rows of their own, or beside PyTorch");
       };
     }
 
@@ -241,8 +242,19 @@ final class ModelsTest {
   @ParameterizedTest
   @EnumSource(
       value = ModelConfig.Type.class,
-      mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF", "TWOTOWER"})
+      names = {
+        "LR",
+        "FM",
+        "WDL",
+        "DEEPFM",
+        "DCN",
+        "DCNV2",
+        "DLRM",
+        "DEEPCROSSING",
+        "TRANSFORMER",
+        "SHAREDBOTTOM",
+        "MMOE"
+      })
   void logitsFollowTheFormula(ModelConfig.Type type) {
     Random random = new Random(3);
     try (Device device = Device.cpu(1, 1L << 24)) {
@@ -268,15 +280,21 @@ final class ModelsTest {
   @ParameterizedTest
   @EnumSource(
       value = ModelConfig.Type.class,
-      mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF", "TWOTOWER"})
+      names = {
+        "LR",
+        "FM",
+        "WDL",
+        "DEEPFM",
+        "DCN",
+        "DCNV2",
+        "DLRM",
+        "DEEPCROSSING",
+        "TRANSFORMER",
+        "SHAREDBOTTOM",
+        "MMOE"
+      })
   void whatEachModelDoesWithTheFeaturesOfASlot(ModelConfig.Type type) {
-    boolean pairs =
-        switch (type) {
-          case FM, DEEPFM -> true;
-          case LR, WDL, DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER -> false;
-          case SHAREDBOTTOM, MMOE, ESMM, DIN, BST, NEUMF, GMF, TWOTOWER -> false;
-        };
+    boolean pairs = type == ModelConfig.Type.FM || type == ModelConfig.Type.DEEPFM;
     Schema oneHot = new Schema(List.of("y"), List.of(), List.of(Slot.oneHot("u")));
     try (Device device = Device.cpu(1, 1L << 24)) {
       Model model = config(type).create(SCHEMA, new Parameters(device, 9));
@@ -420,13 +438,17 @@ final class ModelsTest {
   @EnumSource(
       value = ModelConfig.Type.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "DIN", "BST", "NEUMF", "GMF", "TWOTOWER"})
+      names = {"ESMM", "DIN", "BST", "SASREC", "NEUMF", "GMF", "TWOTOWER"})
   void modelsWorkWithoutDenseNumbersOrWithoutSlots(ModelConfig.Type type) {
     List<Schema> schemas =
         List.of(
             new Schema(List.of("y"), List.of(), SCHEMA.slots()),
             new Schema(List.of("y"), SCHEMA.dense(), List.of()));
     for (Schema schema : schemas) {
+      if (type.has(ModelPart.FIELDS) && schema.slotCount() == 0) {
+        requireRefused(type, schema);
+        continue;
+      }
       try (Device device = Device.cpu(1, 1L << 24)) {
         Model model = config(type).create(schema, new Parameters(device, 9));
         Tensor dense = Tensor.full(Shape.of(B, schema.denseDim()), 1);
@@ -440,6 +462,30 @@ final class ModelsTest {
           assertThat(logit).isFinite().isEqualTo(logits[0]);
         }
       }
+    }
+  }
+
+  private static void requireRefused(ModelConfig.Type type, Schema schema) {
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Parameters parameters = new Parameters(device, 9);
+      assertThatThrownBy(() -> config(type).create(schema, parameters))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got the slots [] for " + type + ", which compares slots");
+    }
+  }
+
+  @Test
+  void formsAndHeadsThatDoNotFitAreRefused() {
+    ModelConfig pnn = ModelConfig.of(ModelConfig.Type.PNN, D, 4);
+    assertThatThrownBy(() -> pnn.withVariant(pnn.variant().withForm(Form.STACKED)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got the form STACKED for PNN, expected one of [INNER, OUTER, BOTH]");
+    ModelConfig streams = ModelConfig.of(ModelConfig.Type.FINALMLP, D, 4, 3).withHeads(2);
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Parameters parameters = new Parameters(device, 9);
+      assertThatThrownBy(() -> streams.create(SCHEMA, parameters))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("got 2 heads for FINALMLP, whose stacks give 3 and 64 numbers");
     }
   }
 

@@ -53,7 +53,7 @@ final class SequenceModelsTest {
   }
 
   private static ModelConfig config(ModelConfig.Type type) {
-    return type == ModelConfig.Type.BST
+    return type.has(ModelPart.BLOCKS)
         ? ModelConfig.of(type, D, 4).withAttention(5, 7).withHeads(3)
         : ModelConfig.of(type, D, 4).withAttention(5, 4);
   }
@@ -144,7 +144,7 @@ final class SequenceModelsTest {
   @ParameterizedTest
   @EnumSource(
       value = ModelConfig.Type.class,
-      names = {"DIN", "BST"})
+      names = {"DIN", "BST", "SASREC"})
   void logitsDoNotDependOnTheRoomForSequences(ModelConfig.Type type) {
     try (Device device = Device.cpu(1, 1L << 24)) {
       Model model = config(type).create(schema(false), new Parameters(device, 9));

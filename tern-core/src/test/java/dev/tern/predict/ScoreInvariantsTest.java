@@ -193,7 +193,7 @@ final class ScoreInvariantsTest {
   @ParameterizedTest
   @EnumSource(ModelConfig.Type.class)
   void aScoreFromManyInputsDependsOnNothingButItsRow(ModelConfig.Type type) {
-    boolean pair = type == ModelConfig.Type.NEUMF || type == ModelConfig.Type.GMF;
+    boolean pair = type.isOfPairs();
     List<Slot> slots = new ArrayList<>(List.of(Slot.oneHot("user"), Slot.oneHot("item")));
     for (int s = 0; s < 34 && !pair; s++) {
       slots.add(Slot.oneHot("slot" + s));

@@ -99,7 +99,7 @@ final class TasksTest {
   @ParameterizedTest
   @EnumSource(
       value = ModelConfig.Type.class,
-      names = {"SHAREDBOTTOM", "MMOE", "ESMM"})
+      names = {"SHAREDBOTTOM", "MMOE", "ESMM", "PLE"})
   void everyModelOfSeveralTasksLearnsAllOfThem(ModelConfig.Type type) {
     try (Device device = Device.cpu(2, 1L << 28);
         Trainer trainer = Trainer.create(device, encoder(), model(type), options())) {

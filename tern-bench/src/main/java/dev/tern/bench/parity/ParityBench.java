@@ -8,6 +8,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.internal.cuda.driver.CudaLibraries;
 import dev.tern.internal.cuda.driver.SimulatedCuda;
 import dev.tern.model.ModelConfig;
+import dev.tern.nn.Form;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.train.TrainOptions;
@@ -74,11 +75,16 @@ public final class ParityBench {
     }
     List<String> apart = new ArrayList<>();
     for (ModelConfig.Type type : types) {
-      if (bench.compare(type, false) > MOST) {
-        apart.add(type.name());
+      List<ModelConfig> models = ParityCases.models(type);
+      for (int m = 0; m < models.size(); m++) {
+        String name = name(models.get(m), m);
+        if (bench.compare(models.get(m), name, false) > MOST) {
+          apart.add(name);
+        }
       }
-      if (ParityCases.takesVectors(type) && bench.compare(type, true) > MOST) {
-        apart.add(type.name() + " of numbers with vectors");
+      String name = name(models.getFirst(), 0) + "+numbers";
+      if (ParityCases.takesVectors(type) && bench.compare(models.getFirst(), name, true) > MOST) {
+        apart.add(name);
       }
     }
     if (!apart.isEmpty()) {
@@ -91,24 +97,24 @@ public final class ParityBench {
   /**
    * The largest difference of a loss, as a share of it.
    *
+   * @param name of the case
    * @param vectors whether numbers have vectors
    */
-  private double compare(ModelConfig.Type type, boolean vectors) {
+  private double compare(ModelConfig model, String name, boolean vectors) {
     Path folder = temporary();
     try {
-      double[] own = losses(type, vectors, folder);
+      double[] own = losses(model, vectors, folder);
       double[] peer = peer(folder);
       double most = 0;
       for (int step = 0; step < STEPS; step++) {
         most = Math.max(most, Math.abs(own[step] - peer[step]) / Math.abs(peer[step]));
       }
-      String name = type.name().toLowerCase(Locale.ROOT) + (vectors ? "+numbers" : "");
       System.out.printf(
           Locale.ROOT,
           arguments.json()
               ? "{\"bench\":\"parity\",\"case\":\"%s\",\"value\":%.3g,\"unit\":\"largest relative"
                     + " difference\",\"steps\":%d,\"loss\":[%.6f,%.6f],\"peer\":\"pytorch\",\"peer_loss\":[%.6f,%.6f]}%n"
-              : "%-20s largest difference %.3g in %d steps, loss %.6f to %.6f, PyTorch's %.6f to"
+              : "%-24s largest difference %.3g in %d steps, loss %.6f to %.6f, PyTorch's %.6f to"
                   + " %.6f%n",
           name,
           most,
@@ -123,8 +129,9 @@ public final class ParityBench {
     }
   }
 
-  private static double[] losses(ModelConfig.Type type, boolean vectors, Path folder) {
-    Schema raw = ParityCases.schema(type);
+  /** Tern's losses of a case, which {@code folder} then holds for a peer. */
+  static double[] losses(ModelConfig model, boolean vectors, Path folder) {
+    Schema raw = ParityCases.schema(model.type());
     FeatureEncoder encoder =
         vectors ? ParityCases.encoder(raw, ParityCases.vectors()) : ParityCases.encoder(raw);
     SplittableRandom random = new SplittableRandom(7);
@@ -134,7 +141,7 @@ public final class ParityBench {
             .tables(t -> t.initRange(0.3f));
     double[] losses = new double[STEPS];
     try (Device device = Device.cpu(2, 1L << 30);
-        Trainer trainer = Trainer.create(device, encoder, ParityCases.model(type), options)) {
+        Trainer trainer = Trainer.create(device, encoder, model, options)) {
       ParityFolder written = new ParityFolder(folder);
       written.parameters(trainer.network());
       written.tables(trainer.network(), ParityCases.IDS);
@@ -145,9 +152,18 @@ public final class ParityBench {
         written.batch(step, batch, encoded);
         losses[step] = trainer.step(encoded).loss();
       }
-      written.write(ParityCases.model(type), encoder, RATE, STEPS);
+      written.write(model, encoder, RATE, STEPS);
     }
     return losses;
+  }
+
+  /** The name of a type's case; those after the first have their form or number. */
+  static String name(ModelConfig model, int number) {
+    String name = model.type().name().toLowerCase(Locale.ROOT);
+    Form form = model.variant().form();
+    String which =
+        form == Form.NONE ? String.valueOf(number) : form.name().toLowerCase(Locale.ROOT);
+    return number == 0 ? name : name + "-" + which;
   }
 
   private double[] peer(Path folder) {

@@ -11,6 +11,8 @@ import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.Towers;
+import dev.tern.nn.Form;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -32,14 +34,51 @@ final class ParityCases {
       case TRANSFORMER -> model.withHeads(2);
       case DIN -> model.withAttention(16, 8);
       case BST -> model.withAttention(20, 12).withHeads(3);
+      case SASREC -> model.withAttention(20, 12).withHeads(2);
+      case DLRM_DCNV2 -> model.withCross(5, 0);
+      case AUTOINT -> sized(model.withHeads(2), 6, 6);
+      case AFM, XDEEPFM, MASKNET -> sized(model, 7, 5);
+      case FINALMLP -> second(model.withHeads(2).withTowers(gates(5)), 12);
+      case FINALNET -> second(model, 20, 9);
+      case WUKONG -> second(sized(model, 3, 2), 14);
+      case PLE -> leveled(model.withTowers(new Towers(List.of(), List.of(6), 2, List.of())));
       case TWOTOWER -> model.withMatching(Matching.of("item", "category", "n2"));
       default -> model;
     };
   }
 
+  /** The cases of a type: one, or one for each of its forms. */
+  static List<ModelConfig> models(ModelConfig.Type type) {
+    ModelConfig model = model(type);
+    List<ModelConfig> models = new ArrayList<>();
+    for (Form form : type.forms()) {
+      models.add(model.withVariant(model.variant().withForm(form)));
+    }
+    if (type == ModelConfig.Type.FINALNET) {
+      models.add(model.withVariant(model.variant().withSecond()));
+    }
+    return models;
+  }
+
+  private static ModelConfig sized(ModelConfig model, int units, int vectors) {
+    return model.withVariant(model.variant().withSizes(units, vectors, 2, 1));
+  }
+
+  private static ModelConfig second(ModelConfig model, Integer... layers) {
+    return model.withVariant(model.variant().withSecond(layers));
+  }
+
+  private static ModelConfig leveled(ModelConfig model) {
+    return model.withVariant(model.variant().withSizes(1, 1, 1, 2));
+  }
+
+  private static Towers gates(int width) {
+    return new Towers(List.of(), List.of(), 1, List.of(width));
+  }
+
   static Schema schema(ModelConfig.Type type) {
     List<String> labels = type.hasTowers() ? List.of("click", "buy") : List.of("click");
-    if (type == ModelConfig.Type.NEUMF || type == ModelConfig.Type.GMF) {
+    if (type.isOfPairs()) {
       List<String> numbers = type == ModelConfig.Type.GMF ? List.of() : NUMBERS;
       return new Schema(labels, numbers, List.of(Slot.oneHot("user"), Slot.oneHot("item")));
     }
@@ -59,7 +98,7 @@ final class ParityCases {
 
   /** Whether a model takes numbers with vectors, which are slots more. */
   static boolean takesVectors(ModelConfig.Type type) {
-    return type != ModelConfig.Type.NEUMF && type != ModelConfig.Type.GMF;
+    return !type.isOfPairs();
   }
 
   /** How numbers have vectors, one in each way; the second one is a number, too. */

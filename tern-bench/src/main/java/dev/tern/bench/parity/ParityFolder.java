@@ -121,7 +121,7 @@ final class ParityFolder {
             .collect(Collectors.joining(", "));
     String index =
         """
-        {"model": "%s", "embedding": %d, "heads": %d, "rate": %s, "steps": %d,
+        {"model": "%s", "form": "%s", "embedding": %d, "heads": %d, "experts": %d, "rate": %s, "steps": %d,
          "numbers": [%s], "items": [%s], "temperature": %s,
          "slots": [%s],
          "arrays": {
@@ -129,8 +129,10 @@ final class ParityFolder {
         """
             .formatted(
                 model.type().name().toLowerCase(Locale.ROOT),
+                model.variant().form().name().toLowerCase(Locale.ROOT),
                 model.embedding(),
                 model.heads(),
+                model.towers().experts(),
                 rate,
                 steps,
                 quoted(schema.dense()),

@@ -5,11 +5,14 @@ import dev.tern.embedding.config.UnknownRow;
 import dev.tern.model.Loss;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelPart;
 import dev.tern.model.Task;
 import dev.tern.model.Towers;
+import dev.tern.model.Variant;
 import dev.tern.model.WideDeep;
 import dev.tern.model.Widths;
 import dev.tern.nn.Activation;
+import dev.tern.nn.Form;
 import dev.tern.nn.Mlp;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,60 +26,15 @@ import java.util.stream.Stream;
  */
 final class ModelKeys {
   private static final Key.Section KEYS = new Key.Section();
-  private static final String[] PERCEPTRONS = {
-    "wdl",
-    "deepfm",
-    "dcn",
-    "dcnv2",
-    "deepcrossing",
-    "transformer",
-    "sharedbottom",
-    "mmoe",
-    "esmm",
-    "din",
-    "bst",
-    "neumf",
-    "twotower"
-  };
-  private static final String[] NETWORKS = {
-    "wdl",
-    "deepfm",
-    "dcn",
-    "dcnv2",
-    "dlrm",
-    "sharedbottom",
-    "mmoe",
-    "esmm",
-    "din",
-    "bst",
-    "neumf",
-    "twotower"
-  };
 
   /** Models that may have several tasks. */
-  static final List<String> TOWERED = List.of("sharedbottom", "mmoe", "esmm");
+  static final List<String> TOWERED = List.of(with(ModelPart.TOWERS));
 
   static final Key<String> MODEL =
       KEYS.required(
           "model.type",
           Kind.Choice.of(
-              "wdl",
-              "deepfm",
-              "dcn",
-              "dcnv2",
-              "dlrm",
-              "deepcrossing",
-              "transformer",
-              "fm",
-              "lr",
-              "sharedbottom",
-              "mmoe",
-              "esmm",
-              "din",
-              "bst",
-              "neumf",
-              "gmf",
-              "twotower"),
+              Stream.of(ModelConfig.Type.values()).map(ModelKeys::name).toArray(String[]::new)),
           "The model.");
   static final Key<Long> EMBEDDING =
       KEYS.key(
@@ -85,59 +43,29 @@ final class ModelKeys {
               16L,
               "Width of the embedding of an id, where its column has none of its own"
                   + " (data.sparse.embedding); in neumf of both of its vectors.")
-          .when(
-              MODEL,
-              "wdl",
-              "deepfm",
-              "dcn",
-              "dcnv2",
-              "dlrm",
-              "deepcrossing",
-              "transformer",
-              "fm",
-              "sharedbottom",
-              "mmoe",
-              "esmm",
-              "din",
-              "bst",
-              "neumf",
-              "gmf",
-              "twotower");
+          .when(MODEL, with(ModelPart.VECTORS));
   static final Key<List<Integer>> HIDDEN =
       KEYS.key(
               "model.hidden",
               Kind.WIDTHS,
               List.of(400, 400, 400),
-              "Widths of the hidden layers; in sharedbottom of those that tasks share, in mmoe of"
-                  + " each expert, in twotower of each tower, whose last gives the vectors.")
-          .when(
-              MODEL,
-              "wdl",
-              "deepfm",
-              "dcn",
-              "dcnv2",
-              "deepcrossing",
-              "transformer",
-              "sharedbottom",
-              "mmoe",
-              "din",
-              "bst",
-              "neumf",
-              "twotower");
+              "Widths of the hidden layers; in sharedbottom of those that tasks share, in mmoe and"
+                  + " ple of each expert, in twotower of each tower, whose last gives the vectors.")
+          .when(MODEL, with(ModelPart.HIDDEN));
   static final Key<List<String>> WIDE_ONLY =
       KEYS.key(
               "model.wide_only",
               Kind.NAMES,
               List.of(),
               "Columns that only the wide part reads: they have linear weights and no embeddings.")
-          .when(MODEL, "wdl");
+          .when(MODEL, with(ModelPart.WIDE_DEEP));
   static final Key<List<String>> DEEP_ONLY =
       KEYS.key(
               "model.deep_only",
               Kind.NAMES,
               List.of(),
               "Columns that only the deep part reads: they have embeddings and no linear weights.")
-          .when(MODEL, "wdl");
+          .when(MODEL, with(ModelPart.WIDE_DEEP));
   static final Key<List<String>> ITEM_COLUMNS =
       KEYS.key(
               "model.item_columns",
@@ -145,55 +73,61 @@ final class ModelKeys {
               List.of(),
               "Columns of the item; the first is the one of ids that names it. All others are the"
                   + " user's.")
-          .when(MODEL, "twotower");
+          .when(MODEL, with(ModelPart.MATCHING));
   static final Key<Double> TEMPERATURE =
       KEYS.key(
               "model.temperature",
               new Kind.Real(1e-4, 1e4),
               0.05,
               "Divisor of the product of the user's vector and the item's.")
-          .when(MODEL, "twotower");
+          .when(MODEL, with(ModelPart.MATCHING));
   static final Key<Boolean> NORMALIZED =
       KEYS.key("model.normalized", new Kind.Flag(), true, "Whether these vectors have length 1.")
-          .when(MODEL, "twotower");
+          .when(MODEL, with(ModelPart.MATCHING));
   static final Key<Boolean> CORRECTED =
       KEYS.key(
               "model.corrected",
               new Kind.Flag(),
               true,
               "Whether the loss allows for items that are negatives often, as they occur often.")
-          .when(MODEL, "twotower");
+          .when(MODEL, with(ModelPart.MATCHING));
   static final Key<Long> NEGATIVES =
       KEYS.key(
               "model.negatives",
               new Kind.Whole(0, 1 << 20),
               0L,
               "Items drawn for each batch as further negatives, from those that training has met.")
-          .when(MODEL, "twotower");
+          .when(MODEL, with(ModelPart.MATCHING));
   static final Key<Long> POOL =
       KEYS.key(
               "model.pool",
               new Kind.Whole(1, 1 << 24),
               65_536L,
               "Items to draw negatives from, at most: those that were new last.")
-          .when(MODEL, "twotower");
+          .when(MODEL, with(ModelPart.MATCHING));
   static final Key<List<Integer>> TOWERS =
       KEYS.key(
               "model.towers",
               Kind.WIDTHS,
               List.of(64),
               "Widths of the hidden layers that each task has for itself.")
-          .when(MODEL, "sharedbottom", "mmoe", "esmm");
+          .when(MODEL, with(ModelPart.TOWERS));
   static final Key<Long> EXPERTS =
-      KEYS.key("model.experts", new Kind.Whole(1, 256), 4L, "Experts that the tasks share.")
-          .when(MODEL, "mmoe");
+      KEYS.key(
+              "model.experts",
+              new Kind.Whole(1, 256),
+              4L,
+              "Experts that the tasks share; in ple as many of each task besides.")
+          .when(MODEL, with(ModelPart.EXPERTS));
   static final Key<List<Integer>> GATES =
       KEYS.key(
               "model.gates",
               Kind.WIDTHS,
               List.of(),
-              "Widths of the hidden layers of the gate that each task has; none for linear gates.")
-          .when(MODEL, "mmoe");
+              "Widths of the hidden layers of gates: of each task in mmoe and ple, of each stack in"
+                  + " finalmlp, of masks in masknet; none for linear ones, in masknet for one"
+                  + " layer.")
+          .when(MODEL, with(ModelPart.GATES));
   static final Key<Long> HEADS =
       KEYS.key(
               "model.heads",
@@ -201,7 +135,7 @@ final class ModelKeys {
               2L,
               "Heads of attention; they divide model.embedding, in bst times the columns of a"
                   + " sequence and one for places.")
-          .when(MODEL, "transformer", "bst");
+          .when(MODEL, with(ModelPart.HEADS));
   static final Key<List<Integer>> ATTENTION =
       KEYS.key(
               "model.attention",
@@ -209,66 +143,112 @@ final class ModelKeys {
               List.of(80, 40),
               "Widths of the hidden layers that compare an element of a sequence with its target,"
                   + " one or more.")
-          .when(MODEL, "din");
+          .when(MODEL, with(ModelPart.ATTENTION));
   static final Key<List<Integer>> FEED_FORWARD =
       KEYS.key(
               "model.feed_forward",
               Kind.WIDTHS,
               List.of(64),
               "Widths of the feed-forward layers of the transformer, one block each.")
-          .when(MODEL, "bst");
+          .when(MODEL, with(ModelPart.BLOCKS));
   static final Key<Long> CROSS_LAYERS =
       KEYS.key("model.cross_layers", new Kind.Whole(1, 64), 3L, "Cross layers.")
-          .when(MODEL, "dcn", "dcnv2");
+          .when(MODEL, with(ModelPart.CROSS));
   static final Key<Long> CROSS_RANK =
       KEYS.key(
               "model.cross_rank",
               new Kind.Whole(0, 1 << 20),
               0L,
               "Rank of the cross layers' matrices; 0 for full ones.")
-          .when(MODEL, "dcnv2");
+          .when(MODEL, with(ModelPart.CROSS_MATRICES));
   static final Key<Long> CROSS_EXPERTS =
       KEYS.key(
               "model.cross_experts",
               new Kind.Whole(0, 64),
               0L,
               "Experts of that rank in each cross layer; 0 for one matrix without gates.")
-          .when(MODEL, "dcnv2");
+          .when(MODEL, with(ModelPart.CROSS_MATRICES));
   static final Key<List<Integer>> BOTTOM =
       KEYS.key(
               "model.bottom",
               Kind.WIDTHS,
               List.of(512, 256, 16),
               "Widths of the layers over dense numbers; the last is model.embedding.")
-          .when(MODEL, "dlrm");
+          .when(MODEL, with(ModelPart.BOTTOM_TOP));
   static final Key<List<Integer>> TOP =
       KEYS.key(
               "model.top",
               Kind.WIDTHS,
               List.of(512, 256, 1),
               "Widths of the layers over the interactions; the last is 1.")
-          .when(MODEL, "dlrm");
+          .when(MODEL, with(ModelPart.BOTTOM_TOP));
+  static final Key<List<Integer>> SECOND =
+      KEYS.key(
+              "model.second",
+              Kind.WIDTHS,
+              List.of(64),
+              "Widths of the hidden layers of a second stack, beside model.hidden; none for one"
+                  + " stack.")
+          .when(MODEL, with(ModelPart.SECOND));
+  static final Key<Long> UNITS =
+      KEYS.key(
+              "model.units",
+              new Kind.Whole(1, 65_536),
+              16L,
+              "Units: in afm of the attention, in autoint of each head, in masknet of each block;"
+                  + " in wukong vectors that products are compressed to.")
+          .when(MODEL, with(ModelPart.UNITS));
+  static final Key<Long> VECTORS =
+      KEYS.key(
+              "model.vectors",
+              new Kind.Whole(1, 65_536),
+              16L,
+              "Vectors that each cross layer makes: in xdeepfm feature maps, in wukong of products"
+                  + " and again of sums.")
+          .when(MODEL, with(ModelPart.VECTORS_OF_LAYER));
+  static final Key<Long> REDUCTION =
+      KEYS.key(
+              "model.reduction",
+              new Kind.Whole(1, 65_536),
+              3L,
+              "Columns for each unit of the layer that weighs them.")
+          .when(MODEL, with(ModelPart.REDUCTION));
+  static final Key<Long> LEVELS =
+      KEYS.key("model.levels", new Kind.Whole(1, 64), 1L, "Levels of experts.")
+          .when(MODEL, with(ModelPart.LEVELS));
+  static final Key<String> PRODUCTS =
+      form(ModelPart.PRODUCTS, "products", "Products of pairs of vectors.");
+  static final Key<String> BILINEAR =
+      form(
+          ModelPart.BILINEAR,
+          "bilinear",
+          "What has a matrix of its own: a pair of columns, a" + " column, or all together one.");
+  static final Key<String> STRUCTURE =
+      form(
+          ModelPart.STRUCTURE,
+          "structure",
+          "Whether hidden layers read what cross layers made, or" + " the features beside them.");
   static final Key<Double> DROPOUT =
       KEYS.key(
               "model.dropout",
               new Kind.Real(0, 0.99),
               0.0,
               "Share of hidden units left out in training.")
-          .when(MODEL, PERCEPTRONS);
+          .when(MODEL, with(ModelPart.DROPOUT));
   static final Key<String> ACTIVATION =
       KEYS.key(
               "model.activation",
               Kind.Choice.of("relu", "prelu", "dice"),
               "relu",
               "What follows the linear part of a hidden layer.")
-          .when(MODEL, NETWORKS);
+          .when(MODEL, with(ModelPart.STYLE));
   static final Key<Boolean> BATCH_NORM =
       KEYS.key(
               "model.batch_norm",
               new Kind.Flag(),
               false,
               "Batch normalization before each activation.")
-          .when(MODEL, NETWORKS);
+          .when(MODEL, with(ModelPart.STYLE));
   static final Key<String> PAIRS =
       KEYS.key(
               "model.pairs",
@@ -276,7 +256,7 @@ final class ModelKeys {
               "features",
               "What a factorization machine pairs: all features of a row, or the sums of the"
                   + " features of each column.")
-          .when(MODEL, "fm", "deepfm")
+          .when(MODEL, with(ModelPart.PAIRS))
           .before("slots");
   static final Key<String> COMBINER =
       KEYS.key(
@@ -321,15 +301,47 @@ final class ModelKeys {
 
   private ModelKeys() {}
 
+  /** The names of models that have a part. */
+  private static String[] with(ModelPart part) {
+    return Stream.of(ModelConfig.Type.values())
+        .filter(type -> type.has(part))
+        .map(ModelKeys::name)
+        .toArray(String[]::new);
+  }
+
+  private static Key<String> form(ModelPart part, String name, String doc) {
+    String[] forms = part.forms().stream().map(ModelKeys::lower).toArray(String[]::new);
+    return KEYS.key("model." + name, Kind.Choice.of(forms), forms[0], doc).when(MODEL, with(part));
+  }
+
+  private static Variant variant(Settings s, ModelConfig.Type type) {
+    Key<String> form =
+        type.has(ModelPart.PRODUCTS)
+            ? PRODUCTS
+            : type.has(ModelPart.BILINEAR) ? BILINEAR : STRUCTURE;
+    return new Variant(
+        type.forms().size() == 1 ? Form.NONE : Form.valueOf(constant(s.get(form))),
+        type.has(ModelPart.SECOND) ? s.get(SECOND) : List.of(),
+        s.get(UNITS).intValue(),
+        s.get(VECTORS).intValue(),
+        s.get(REDUCTION).intValue(),
+        s.get(LEVELS).intValue());
+  }
+
   /** In the order they are read and written. */
   static List<Key<?>> all() {
     return Stream.concat(KEYS.keys().stream(), TableKeys.all().stream()).toList();
   }
 
+  /** The type of model that the section names. */
+  static ModelConfig.Type type(Settings s) {
+    return ModelConfig.Type.valueOf(constant(s.get(MODEL)));
+  }
+
   /** The model that the section names. */
   static ModelConfig model(Settings s) {
-    ModelConfig.Type type = ModelConfig.Type.valueOf(constant(s.get(MODEL)));
-    boolean dlrm = type == ModelConfig.Type.DLRM;
+    ModelConfig.Type type = type(s);
+    boolean dlrm = type.has(ModelPart.BOTTOM_TOP);
     return new ModelConfig(
         type,
         widths(s),
@@ -346,14 +358,15 @@ final class ModelKeys {
                 s.get(CROSS_EXPERTS).intValue()),
             s.get(HEADS).intValue(),
             pairs(s, type),
-            type == ModelConfig.Type.BST ? s.get(FEED_FORWARD) : s.get(ATTENTION),
+            type.has(ModelPart.BLOCKS) ? s.get(FEED_FORWARD) : s.get(ATTENTION),
             new Matching(
                 s.get(ITEM_COLUMNS),
                 s.get(TEMPERATURE).floatValue(),
                 s.get(NORMALIZED),
                 s.get(CORRECTED),
                 new Matching.Sampled(s.get(NEGATIVES).intValue(), s.get(POOL).intValue())),
-            new WideDeep(s.get(WIDE_ONLY), s.get(DEEP_ONLY))),
+            new WideDeep(s.get(WIDE_ONLY), s.get(DEEP_ONLY)),
+            variant(s, type)),
         new Towers(
             tasks(s),
             type.hasTowers() ? s.get(TOWERS) : List.of(),
@@ -428,25 +441,9 @@ final class ModelKeys {
   }
 
   private static ModelConfig.Pairs pairs(Settings s, ModelConfig.Type type) {
-    return switch (type) {
-      case FM, DEEPFM -> ModelConfig.Pairs.valueOf(constant(s.get(PAIRS)));
-      case LR,
-          WDL,
-          DCN,
-          DCNV2,
-          DLRM,
-          DEEPCROSSING,
-          TRANSFORMER,
-          SHAREDBOTTOM,
-          MMOE,
-          ESMM,
-          DIN,
-          BST,
-          NEUMF,
-          GMF,
-          TWOTOWER ->
-          ModelConfig.Pairs.SLOTS;
-    };
+    return type.has(ModelPart.PAIRS)
+        ? ModelConfig.Pairs.valueOf(constant(s.get(PAIRS)))
+        : ModelConfig.Pairs.SLOTS;
   }
 
   /** The hidden layers: the engine knows the width of a network's last layer. */
@@ -465,16 +462,25 @@ final class ModelKeys {
     return name.toUpperCase(Locale.ROOT);
   }
 
+  private static String lower(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** A type's name, as it is written in a configuration. */
+  private static String name(ModelConfig.Type type) {
+    return lower(type);
+  }
+
   /** The model's name, as it is written in a configuration. */
   static String name(ModelConfig model) {
-    return model.type().name().toLowerCase(Locale.ROOT);
+    return name(model.type());
   }
 
   /** The model in one line, with the sizes that matter to its type. */
   static String summary(ModelConfig model) {
-    String type = name(model);
-    StringBuilder out = new StringBuilder(type);
-    if (!type.equals("lr")) {
+    ModelConfig.Type type = model.type();
+    StringBuilder out = new StringBuilder(name(type));
+    if (type.has(ModelPart.VECTORS)) {
       out.append(", embedding ").append(model.embedding());
     }
     if (!model.widths().own().isEmpty()) {
@@ -482,11 +488,11 @@ final class ModelKeys {
       model.widths().own().forEach((slot, width) -> own.add(slot + " " + width));
       out.append(' ').append(Shown.list(own));
     }
-    if (type.equals("dlrm")) {
+    if (type.has(ModelPart.BOTTOM_TOP)) {
       out.append(", bottom ").append(widths(model.bottom(), model.embedding()));
       out.append(", top ").append(widths(model.hidden(), 1));
     }
-    if (type.startsWith("dcn")) {
+    if (type.has(ModelPart.CROSS)) {
       out.append(", ").append(model.cross().layers()).append(" cross layers");
     }
     if (model.cross().rank() > 0) {
@@ -495,27 +501,33 @@ final class ModelKeys {
     if (model.cross().experts() > 0) {
       out.append(" and ").append(model.cross().experts()).append(" experts");
     }
-    if (type.equals("transformer") || type.equals("bst")) {
+    if (type.has(ModelPart.HEADS)) {
       out.append(", ").append(model.heads()).append(" heads");
     }
-    if (model.type().readsSequences()) {
-      out.append(type.equals("bst") ? ", feed-forward " : ", attention ");
+    if (type.readsSequences()) {
+      out.append(type.has(ModelPart.BLOCKS) ? ", feed-forward " : ", attention ");
       out.append(widths(model.interaction().attention()));
     }
-    if (type.equals("mmoe")) {
+    if (type.has(ModelPart.EXPERTS)) {
       out.append(", ").append(model.towers().experts()).append(" experts");
     }
-    if (List.of(PERCEPTRONS).contains(type)) {
-      if (!type.equals("esmm")) {
-        out.append(", hidden ").append(widths(model.hidden()));
-      }
-      if (TOWERED.contains(type)) {
-        out.append(", towers ").append(widths(model.towers().hidden(), 1));
-      }
+    if (type.has(ModelPart.HIDDEN)) {
+      out.append(", hidden ").append(widths(model.hidden()));
+    }
+    if (type.has(ModelPart.SECOND)) {
+      out.append(", second ").append(widths(model.variant().second()));
+    }
+    if (type.forms().size() > 1) {
+      out.append(", ").append(lower(model.variant().form()));
+    }
+    if (type.hasTowers()) {
+      out.append(", towers ").append(widths(model.towers().hidden(), 1));
+    }
+    if (type.has(ModelPart.DROPOUT)) {
       out.append(", dropout ").append(model.style().dropout());
     }
     if (model.style().activation() != Activation.RELU) {
-      out.append(", ").append(model.style().activation().name().toLowerCase(Locale.ROOT));
+      out.append(", ").append(lower(model.style().activation()));
     }
     if (model.style().batchNorm()) {
       out.append(", batch norm");

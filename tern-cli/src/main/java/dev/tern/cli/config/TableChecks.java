@@ -3,6 +3,7 @@ package dev.tern.cli.config;
 import dev.tern.embedding.config.Eviction;
 import dev.tern.embedding.config.OwnOptions;
 import dev.tern.embedding.config.RowPolicy;
+import dev.tern.model.ModelPart;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -146,7 +147,7 @@ final class TableChecks {
       return;
     }
     String where = s.where("train.linear_optimizer.type") + ": train.linear_optimizer.type: got ";
-    if (!List.of("wdl", "deepfm", "fm").contains(s.get(ModelKeys.MODEL))) {
+    if (!ModelKeys.type(s).has(ModelPart.LINEAR)) {
       throw new ConfigException(
           where
               + "one with model "

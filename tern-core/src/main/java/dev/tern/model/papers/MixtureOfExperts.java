@@ -68,7 +68,11 @@ public final class MixtureOfExperts implements Model {
 
   /** The mean of the experts' outputs by a gate's weights, {@code [B, H]}. */
   private static Tensor mixed(Gate gate, Tensor flat, List<Tensor> outputs, Features x) {
-    Tensor weights = gate.out().apply(gate.hidden().apply(flat, x.pass())).softmax(1);
+    return mean(gate.out().apply(gate.hidden().apply(flat, x.pass())).softmax(1), outputs);
+  }
+
+  /** The sum of {@code E} outputs {@code [B, H]}, each times a column of weights {@code [B, E]}. */
+  static Tensor mean(Tensor weights, List<Tensor> outputs) {
     Tensor sum = outputs.getFirst().mul(weights.slice(1, 0, 1));
     for (int e = 1; e < outputs.size(); e++) {
       sum = sum.add(outputs.get(e).mul(weights.slice(1, e, e + 1)));

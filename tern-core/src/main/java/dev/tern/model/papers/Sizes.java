@@ -1,5 +1,6 @@
 package dev.tern.model.papers;
 
+import dev.tern.nn.Form;
 import dev.tern.nn.Mlp;
 import java.util.List;
 
@@ -15,6 +16,12 @@ import java.util.List;
  * @param heads of attention
  * @param pairsWithin whether a factorization machine pairs the features of one slot too
  * @param tasks what models of several tasks have for each
+ * @param form which of the forms of its paper
+ * @param second widths of the hidden layers of a second stack
+ * @param units width of an attention, of a head or of a block
+ * @param vectors that a layer makes
+ * @param reduction slots for each unit of a squeeze
+ * @param levels of experts
  */
 public record Sizes(
     SlotWidths widths,
@@ -25,7 +32,13 @@ public record Sizes(
     List<Integer> attention,
     int heads,
     boolean pairsWithin,
-    Tasks tasks) {
+    Tasks tasks,
+    Form form,
+    List<Integer> second,
+    int units,
+    int vectors,
+    int reduction,
+    int levels) {
   /**
    * Cross layers.
    *
