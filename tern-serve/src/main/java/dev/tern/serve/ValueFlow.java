@@ -6,6 +6,8 @@ import java.util.Arrays;
 
 /** The values of a tensor in bytes: the rules for them, whatever way they are written. */
 abstract class ValueFlow implements Flow {
+  private static final byte[] NOTHING = {};
+
   final byte[] body;
   final InferInput input;
   final Datatype type;
@@ -21,7 +23,7 @@ abstract class ValueFlow implements Flow {
     this.input = input;
     type = input.type();
     String text = input.emptyText;
-    emptyText = text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
+    emptyText = text == null ? NOTHING : text.getBytes(StandardCharsets.UTF_8);
   }
 
   /** The value at hand, of a type of whole numbers; one of 2^63 and more is negative. */

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Damaged requests are answered or refused, and nothing else. */
 final class HostileBodyTest {
   /** {@code -Dtest.flags="-Dhostile.bodies=10000000"} looks longer. */
-  private static final int BODIES = Integer.getInteger("hostile.bodies", 200_000);
+  private static final int BODIES = Integer.getInteger("hostile.bodies", 150_000);
 
   @TempDir Path folder;
 

@@ -222,6 +222,29 @@ final class GrpcRefusalsTest {
   }
 
   @Test
+  void aCallerThatDoesNotReadItsAnswerHoldsNoPlace() throws Exception {
+    try (Http2Caller caller = new Http2Caller(server.port())) {
+      byte[] noWindow = {0, 4, 0, 0, 0, 0};
+      caller.frame(Http2Caller.SETTINGS, 0, 0, noWindow);
+      int[] streams = new int[20]; // More than may run and wait at once.
+      for (int i = 0; i < streams.length; i++) {
+        streams[i] = caller.call(INFER);
+        caller.data(streams[i], framed(MESSAGE), true);
+        for (int k = 0; k < 6_000 && server.metric("tern_inflight_requests") > 0; k++) {
+          Thread.sleep(10);
+        }
+      }
+      assertThat(call(framed(MESSAGE)).grpc()).isZero();
+      assertThat(server.metric("tern_body_bytes")).isZero();
+      byte[] window = {0, 1, 0, 0};
+      for (int stream : streams) {
+        caller.frame(Http2Caller.WINDOW, 0, stream, window);
+        assertThat(caller.answer(stream).grpc()).isZero();
+      }
+    }
+  }
+
+  @Test
   void callsThatAreResetLeaveNothingBehind() throws Exception {
     try (Http2Caller caller = new Http2Caller(server.port())) {
       for (int i = 0; i < 500; i++) {

@@ -16,11 +16,13 @@ import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -261,6 +263,40 @@ final class GrpcServerTest {
                 + "\"\\}");
     assertThat(lines.get(1)).contains("\"grpc\":\"INVALID_ARGUMENT\"");
     assertThat(lines.get(2)).contains("\"grpc\":\"NOT_FOUND\"").doesNotContain("\"model\"");
+  }
+
+  @Test
+  void aServerThatLoadsItsModelsLivesAndIsNotReady() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    ServeOptions options =
+        TestServer.OPTIONS.withListening(TestServer.OPTIONS.listening().withPort(port));
+    ModelSource source =
+        new ModelSource(
+            "m", "stable", temp, ModelSource.Follow.NONE, dev.tern.predict.ScoreOptions.DEFAULT);
+    try (GrpcCalls calls = GrpcCalls.plain(port)) {
+      List<String> seen = new ArrayList<>();
+      ModelServer.Parts parts =
+          new ModelServer.Parts(
+              from -> {
+                seen.add(Arrays.toString(calls.call(SERVICE + "ServerLive", new byte[0])));
+                seen.add(Arrays.toString(calls.call(SERVICE + "ServerReady", new byte[0])));
+                seen.add(Arrays.toString(calls.call(HEALTH + "Check", new byte[0])));
+                seen.add(calls.status(INFER, infer("m", "1")).getCode().name());
+                seen.add(calls.status(SERVICE + "ModelReady", named("m")).getCode().name());
+                return new FakeModel("m", 30);
+              },
+              ServedProtocols.all(),
+              (model, front) -> {},
+              new ServeMetrics());
+      try (ModelServer server = ModelServer.start(options, List.of(source), parts, note -> {})) {
+        assertThat(seen).containsExactly("[8, 1]", "[]", "[8, 2]", "UNAVAILABLE", "UNAVAILABLE");
+        assertThat(server.port()).isEqualTo(port);
+        assertThat(calls.call(SERVICE + "ModelReady", named("m"))).isEqualTo(new byte[] {8, 1});
+      }
+    }
   }
 
   @Test

@@ -23,6 +23,7 @@ final class Http2Caller implements AutoCloseable {
   static final int SETTINGS = 4;
   static final int PING = 6;
   static final int GO_AWAY = 7;
+  static final int WINDOW = 8;
   static final int END_STREAM = 1;
   static final int END_HEADERS = 4;
   static final int PADDED = 8;
