@@ -42,6 +42,12 @@ public final class RequestFuzz implements AutoCloseable {
   private static final int AT_ONCE = 512;
   private static final long MOST_NANOS = 1_000_000_000L;
   private static final long MOST_GROWTH = 8 << 20;
+
+  /** Of the whole process, whose heap may grow to its full size meanwhile. */
+  private static final long MOST_RESIDENT_GROWTH = 256 << 20;
+
+  private static final Path STATUS = Path.of("/proc/self/statm");
+  private static final long PAGE = 4_096;
   private static final int MOST_MESSAGE = 600;
 
   private final Path folder;
@@ -54,6 +60,7 @@ public final class RequestFuzz implements AutoCloseable {
   private final AtomicLong answered = new AtomicLong();
   private final AtomicLong refused = new AtomicLong();
   private final AtomicLong slowest = new AtomicLong();
+  private long residentGrowth;
 
   RequestFuzz() {
     try {
@@ -88,17 +95,18 @@ public final class RequestFuzz implements AutoCloseable {
           Locale.ROOT,
           json
               ? "{\"bench\":\"fuzz\",\"requests\":%d,\"seed\":%d,\"answered\":%d,\"refused\":%d,"
-                  + "\"slowest_ms\":%.1f,\"heap_growth\":%d,\"sockets\":%d,\"failed\":%d,"
-                  + "\"seconds\":%.1f,\"requests_per_second\":%.0f,\"cpu_us\":%.1f}%n"
+                    + "\"slowest_ms\":%.1f,\"heap_growth\":%d,\"resident_growth\":%d,\"sockets\":%d,\"failed\":%d,"
+                    + "\"seconds\":%.1f,\"requests_per_second\":%.0f,\"cpu_us\":%.1f}%n"
               : "fuzz     %d requests from seed %d: %d answered, %d refused, the slowest in %.1f"
-                  + " ms, the heap grew by %d bytes; %d over sockets; %d wrong; %.1f s, %.0f a"
-                  + " second, %.1f us of CPU each%n",
+                    + " ms, the heap grew by %d bytes and the process by %d; %d over sockets; %d"
+                    + " wrong; %.1f s, %.0f a second, %.1f us of CPU each%n",
           count,
           seed,
           fuzz.answered.get(),
           fuzz.refused.get(),
           fuzz.slowest.get() / 1e6,
           growth,
+          fuzz.residentGrowth,
           sockets,
           failures.size(),
           seconds,
@@ -134,8 +142,10 @@ public final class RequestFuzz implements AutoCloseable {
         }
         if (tenth == 0) {
           before = held();
+          residentGrowth = -resident();
         } else if (tenth == TENTHS - 1) {
           growth = held() - before;
+          residentGrowth += resident();
         }
       }
     } catch (ExecutionException e) {
@@ -150,7 +160,23 @@ public final class RequestFuzz implements AutoCloseable {
       failures.add(
           "fuzz: the heap grew by %,d bytes, expected at most %,d".formatted(growth, MOST_GROWTH));
     }
+    if (count >= TENTHS * A_SOCKET && residentGrowth > MOST_RESIDENT_GROWTH) {
+      failures.add(
+          "fuzz: the process grew by %,d bytes, expected at most %,d"
+              .formatted(residentGrowth, MOST_RESIDENT_GROWTH));
+    }
     return growth;
+  }
+
+  /** Bytes of physical memory that the process has, where the system tells. */
+  private static long resident() {
+    try {
+      return Files.exists(STATUS)
+          ? PAGE * Long.parseLong(Files.readString(STATUS).split(" ")[1])
+          : 0;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** What the heap holds. */
