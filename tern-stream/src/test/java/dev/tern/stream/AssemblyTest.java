@@ -207,7 +207,7 @@ final class AssemblyTest {
   @Test
   void anyBitThatTurnedIsFound() {
     SplittableRandom random = new SplittableRandom(5);
-    for (int time = 0; time < 60; time++) {
+    for (int time = 0; time < 30; time++) {
       List<Sent> records = new ArrayList<>(sent(0, time + 1));
       int at = random.nextInt(records.size());
       Sent each = records.get(at);

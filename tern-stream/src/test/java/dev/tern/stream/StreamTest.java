@@ -323,7 +323,11 @@ final class StreamTest {
     PublishedRun.train(run, 1, 2);
     publish(options("a"));
     broker.stop();
-    try (Follower follower = follow()) {
+    var impatient =
+        new ClientProperties(
+            Map.of("default.api.timeout.ms", "1500", "request.timeout.ms", "1000"));
+    try (Follower follower =
+        Follower.start(topic, impatient, FollowOptions.of(spool), notes::add)) {
       await(() -> notes.stream().anyMatch(note -> note.contains("got no answer from the brokers")));
       assertThat(follower.state().ageSeconds()).isInfinite();
       broker.startAgain();
