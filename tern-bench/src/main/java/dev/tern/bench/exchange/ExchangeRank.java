@@ -16,6 +16,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -33,7 +34,8 @@ final class ExchangeRank {
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-  private static final byte[] SECRET = "known to the ranks of a benchmark".getBytes();
+  private static final byte[] SECRET =
+      "known to the ranks of a benchmark".getBytes(StandardCharsets.US_ASCII);
   private static final int MB = 1 << 20;
   private static final int CHECKED_PROGRAMS = 4;
 
