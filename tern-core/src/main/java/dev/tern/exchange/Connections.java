@@ -1,6 +1,7 @@
 package dev.tern.exchange;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
@@ -257,7 +258,12 @@ final class Connections {
   }
 
   /** Whether it is of no use to try again. */
-  private boolean dialOnce(SocketAddress address, int peer, int link) {
+  private boolean dialOnce(SocketAddress given, int peer, int link) {
+    SocketAddress address = resolved(given);
+    if (address instanceof InetSocketAddress inet && inet.isUnresolved()) {
+      note("rank " + peer + " at " + address + ": no such host", false);
+      return false;
+    }
     SocketChannel channel = null;
     boolean isDone = false;
     try {
@@ -291,6 +297,13 @@ final class Connections {
         }
       }
     }
+  }
+
+  /** Names of hosts may come to be known while ranks start, so each try asks again. */
+  private static SocketAddress resolved(SocketAddress address) {
+    return address instanceof InetSocketAddress inet && inet.isUnresolved()
+        ? new InetSocketAddress(inet.getHostString(), inet.getPort())
+        : address;
   }
 
   private synchronized void fail(MeshException why) {

@@ -1,6 +1,7 @@
 package dev.tern.exchange;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -33,8 +34,8 @@ public final class MeshPort implements AutoCloseable {
 
   /**
    * Listens at the first of {@code candidates} that is free. An address is an {@link
-   * java.net.InetSocketAddress}, with port 0 for any that is free, or a {@link
-   * UnixDomainSocketAddress} for ranks on one machine.
+   * InetSocketAddress}, with port 0 for any that is free, or a {@link UnixDomainSocketAddress} for
+   * ranks on one machine.
    *
    * @throws MeshException if none is free
    */
@@ -48,6 +49,9 @@ public final class MeshPort implements AutoCloseable {
                 ? ServerSocketChannel.open(StandardProtocolFamily.UNIX)
                 : ServerSocketChannel.open();
         try {
+          if (candidate instanceof InetSocketAddress inet && inet.isUnresolved()) {
+            throw new IOException("no such host");
+          }
           server.bind(candidate, BACKLOG);
           return new MeshPort(options, server, server.getLocalAddress());
         } catch (IOException e) {
@@ -66,7 +70,10 @@ public final class MeshPort implements AutoCloseable {
         options.rank());
   }
 
-  /** Where it listens; of a port 0, the one that the system chose. */
+  /**
+   * Where it listens; of a port 0, the one that the system chose. Of a wildcard such as 0.0.0.0,
+   * others must be told the name or address of this host instead.
+   */
   public SocketAddress address() {
     return address;
   }
@@ -74,7 +81,8 @@ public final class MeshPort implements AutoCloseable {
   /**
    * Connects with all others, in whatever order they start, and stops to listen.
    *
-   * @param all the address of each rank, in order of rank; this rank's own is not used
+   * @param all the address of each rank, in order of rank; this rank's own is not used. Names that
+   *     are not resolved are asked for again with each try
    * @throws MeshException if one cannot be reached in time, has another secret or other options, or
    *     is there twice
    */

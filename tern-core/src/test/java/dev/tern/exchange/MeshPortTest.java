@@ -153,6 +153,23 @@ final class MeshPortTest {
     assertThat(outcomes).containsOnly("connected");
   }
 
+  @Test
+  void namesOfHostsAreResolvedWithEachTry() {
+    MeshOptions options = MeshTest.options(2);
+    MeshPort port = MeshPort.open(options, ANY);
+    int number = ((InetSocketAddress) port.address()).getPort();
+    SocketAddress named = InetSocketAddress.createUnresolved(HERE.getHostAddress(), number);
+    List<SocketAddress> all = List.of(named, ANY.getFirst());
+    assertThat(
+            Meshes.together(
+                List.of(
+                    () -> outcome(port, all),
+                    () -> outcome(MeshPort.open(options.rank(1), ANY), all))))
+        .containsOnly("connected");
+    List<SocketAddress> nowhere = List.of(InetSocketAddress.createUnresolved("no.such.invalid", 1));
+    assertThatThrownBy(() -> MeshPort.open(options, nowhere)).hasMessageContaining("no such host");
+  }
+
   private static int freePort() {
     try (ServerSocket socket = new ServerSocket(0, 1, HERE)) {
       return socket.getLocalPort();
