@@ -273,9 +273,33 @@ class Model:
             s = x + self.linear(name + ".attention.out", torch.cat(found, 2))
             x = s + self.linear(name + ".outer", F.relu(self.linear(name + ".inner", self.norm(name + ".between", s))))
             block += 1
+        return self.fit(e, x, mask, lengths)
+
+    def fit(self, e, x, mask, lengths):
+        """The last element of each sequence times the candidate, and layers over all columns."""
         ends = x[torch.arange(self.rows), (lengths - 1).clamp(min=0)]
         vector = self.norm("transformer.seen.last", ends) * mask.any(1, keepdim=True)
         return (vector * self.query(e)).sum(1) + self.deep(self.flat(e))
+
+    def hstu(self, e):
+        keys, mask, lengths = self.sequence()
+        longest, heads, width = keys.shape[1], self.index["heads"], keys.shape[2]
+        places = (lengths.unsqueeze(1) - 1 - torch.arange(longest)).clamp(min=0)
+        x = keys * width**0.5 + self.weights["transformer.seen.places"][places]
+        most = len(self.weights["transformer.seen.places"])
+        distance = torch.arange(longest).unsqueeze(1) - torch.arange(longest)
+        layer = 0
+        while f"transformer.seen.{layer}.all.weight" in self.weights:
+            name = f"transformer.seen.{layer}"
+            u, v, q, k = F.silu(self.linear(name + ".all", self.norm(name + ".before", x))).chunk(4, 2)
+            bias = self.weights[name + ".distances"][distance.clamp(min=0), 0]
+            found = []
+            for one, two, three in zip(q.chunk(heads, 2), k.chunk(heads, 2), v.chunk(heads, 2)):
+                scores = F.silu(one @ two.transpose(1, 2) + bias) / most
+                found.append((scores * (distance >= 0)) @ three)
+            x = x + self.linear(name + ".out", self.norm(name + ".after", torch.cat(found, 2)) * u)
+            layer += 1
+        return self.fit(e, x, mask, lengths)
 
     def neumf(self, e):
         factors = e[:, 0, : self.width] * e[:, 1, : self.width]

@@ -231,7 +231,16 @@ public record ModelConfig(
         LEVELS),
     DLRM_DCNV2(of(CrossedDlrm::new), VECTORS, WIDTHS, STYLE, BOTTOM_TOP, CROSS, CROSS_MATRICES),
     SASREC(
-        of(SelfAttentive::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, HEADS, BLOCKS, SEQUENCES);
+        of(SelfAttentive::sasrec),
+        VECTORS,
+        WIDTHS,
+        HIDDEN,
+        DROPOUT,
+        STYLE,
+        HEADS,
+        BLOCKS,
+        SEQUENCES),
+    HSTU(of(SelfAttentive::hstu), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS, HEADS, SEQUENCES);
 
     private final Builder builder;
     private final Set<ModelPart> parts;
@@ -349,7 +358,7 @@ public record ModelConfig(
     bottom.forEach(size -> require(size >= 1, "bottom", size, "1 or more"));
     List<Integer> attention = interaction.attention();
     attention.forEach(size -> require(size >= 1, "attention", size, "1 or more"));
-    boolean attends = !type.readsSequences() || !attention.isEmpty();
+    boolean attends = !(type.has(ATTENTION) || type.has(BLOCKS)) || !attention.isEmpty();
     require(attends, "attention layers", 0, "one hidden layer or more");
     boolean gives = !type.has(MATCHING) || !hidden.isEmpty();
     require(gives, "hidden layers", 0, "one or more; the last gives the vectors");
@@ -579,16 +588,12 @@ public record ModelConfig(
 
   private Model entireSpace(Schema schema, Parameters parameters) {
     List<Task> tasks = tasks(schema);
-    if (tasks.size() != 2 || tasks.stream().anyMatch(ModelConfig::isWithinOrOfAnotherLoss)) {
+    if (tasks.size() != 2 || !tasks.stream().allMatch(Task::isOfAllRowsAndBinary)) {
       throw new IllegalArgumentException(
           "model: got the tasks %s for ESMM, expected two over all rows with cross entropy, the click and what may follow it; name these labels"
               .formatted(tasks));
     }
     return new EntireSpace(sizes(schema), schema, parameters);
-  }
-
-  private static boolean isWithinOrOfAnotherLoss(Task task) {
-    return task.within().isPresent() || !(task.loss() instanceof Loss.BinaryCrossEntropy);
   }
 
   @Override

@@ -153,4 +153,9 @@ public record Task(
   public Task withOptionalLabel() {
     return new Task(label, weight, within, positiveWeight, negativeRate, loss, true);
   }
+
+  /** Whether it counts all rows and has the cross entropy of labels 0 and 1. */
+  boolean isOfAllRowsAndBinary() {
+    return within.isEmpty() && loss instanceof Loss.BinaryCrossEntropy;
+  }
 }

@@ -438,7 +438,7 @@ final class ModelsTest {
   @EnumSource(
       value = ModelConfig.Type.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "DIN", "BST", "SASREC", "NEUMF", "GMF", "TWOTOWER"})
+      names = {"ESMM", "DIN", "BST", "SASREC", "HSTU", "NEUMF", "GMF", "TWOTOWER"})
   void modelsWorkWithoutDenseNumbersOrWithoutSlots(ModelConfig.Type type) {
     List<Schema> schemas =
         List.of(

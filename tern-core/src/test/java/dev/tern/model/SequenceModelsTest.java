@@ -53,7 +53,7 @@ final class SequenceModelsTest {
   }
 
   private static ModelConfig config(ModelConfig.Type type) {
-    return type.has(ModelPart.BLOCKS)
+    return type.has(ModelPart.HEADS)
         ? ModelConfig.of(type, D, 4).withAttention(5, 7).withHeads(3)
         : ModelConfig.of(type, D, 4).withAttention(5, 4);
   }
@@ -144,7 +144,7 @@ final class SequenceModelsTest {
   @ParameterizedTest
   @EnumSource(
       value = ModelConfig.Type.class,
-      names = {"DIN", "BST", "SASREC"})
+      names = {"DIN", "BST", "SASREC", "HSTU"})
   void logitsDoNotDependOnTheRoomForSequences(ModelConfig.Type type) {
     try (Device device = Device.cpu(1, 1L << 24)) {
       Model model = config(type).create(schema(false), new Parameters(device, 9));

@@ -35,6 +35,7 @@ final class ParityCases {
       case DIN -> model.withAttention(16, 8);
       case BST -> model.withAttention(20, 12).withHeads(3);
       case SASREC -> model.withAttention(20, 12).withHeads(2);
+      case HSTU -> model.withHeads(2);
       case DLRM_DCNV2 -> model.withCross(5, 0);
       case AUTOINT -> sized(model.withHeads(2), 6, 6);
       case AFM, XDEEPFM, MASKNET -> sized(model, 7, 5);

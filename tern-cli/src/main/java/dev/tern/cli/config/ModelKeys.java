@@ -504,9 +504,11 @@ final class ModelKeys {
     if (type.has(ModelPart.HEADS)) {
       out.append(", ").append(model.heads()).append(" heads");
     }
-    if (type.readsSequences()) {
-      out.append(type.has(ModelPart.BLOCKS) ? ", feed-forward " : ", attention ");
-      out.append(widths(model.interaction().attention()));
+    if (type.has(ModelPart.ATTENTION)) {
+      out.append(", attention ").append(widths(model.interaction().attention()));
+    }
+    if (type.has(ModelPart.BLOCKS)) {
+      out.append(", feed-forward ").append(widths(model.interaction().attention()));
     }
     if (type.has(ModelPart.EXPERTS)) {
       out.append(", ").append(model.towers().experts()).append(" experts");

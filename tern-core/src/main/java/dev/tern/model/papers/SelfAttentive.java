@@ -5,42 +5,59 @@ import dev.tern.nn.Features;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
- * SASRec (Kang and McAuley, "Self-Attentive Sequential Recommendation", ICDM 2018,
- * arXiv:1808.09781): how well the candidate fits what a {@link CausalTransformer} makes of each
- * sequence before it.
+ * How well the candidate fits what layers of attention make of each sequence before it: SASRec
+ * (Kang and McAuley, "Self-Attentive Sequential Recommendation", ICDM 2018, arXiv:1808.09781) with
+ * a {@link CausalTransformer}, HSTU with a {@link Transducer}.
  *
  * <pre>
- * logit = sum over sequences of r . q, and mlp([e_1; ...; e_S; numbers]) where rows have more
+ * logit = sum over sequences of {@link SequenceFit}, and mlp([e_1; ...; e_S; numbers]) where rows have more
  * </pre>
  *
- * <p>{@code r} is the sequence's vector and {@code q} the embedding of what it is compared with,
- * from the same tables. In the paper rows have nothing else; where they have numbers or other
- * slots, hidden layers over all columns are added. The loss is that of the rows' labels: a row with
- * a click and a row with a drawn item are the paper's positive and negative.
+ * <p>In the papers rows have nothing but a sequence and its candidate; where they have numbers or
+ * other slots, hidden layers over all columns are added. The loss is that of the rows' labels: a
+ * row with a click and a row with a drawn item are SASRec's positive and negative.
  */
 public final class SelfAttentive extends FlatModel {
-  private final List<CausalTransformer> transformers = new ArrayList<>();
+  /** Makes the layers of a sequence. */
+  @FunctionalInterface
+  private interface Layers {
+    SequenceFit over(Sizes sizes, SequenceTarget sequence, Parameters parameters);
+  }
+
+  private final List<SequenceFit> fits = new ArrayList<>();
   private final Optional<Deep> deep;
 
-  public SelfAttentive(Sizes sizes, Schema schema, Parameters parameters) {
+  private SelfAttentive(
+      String model, Layers layers, Sizes sizes, Schema schema, Parameters parameters) {
     super(sizes);
     SlotWidths widths = sizes.widths();
-    List<SequenceTarget> sequences = SequenceTarget.of(schema, "SASREC", widths);
     int elements = 0;
-    int targets = 0;
-    for (SequenceTarget sequence : sequences) {
-      transformers.add(new CausalTransformer(sizes, sequence, parameters));
+    Set<Integer> targets = new HashSet<>();
+    for (SequenceTarget sequence : SequenceTarget.of(schema, model, widths)) {
+      fits.add(layers.over(sizes, sequence, parameters));
       elements += sequence.elementWidth();
-      targets = Math.max(targets, sequence.targets().size());
+      targets.addAll(sequence.targets());
     }
     int pooled = widths.flat(schema) - elements;
     int slots = (int) schema.slots().stream().filter(s -> s.sequence().isEmpty()).count();
-    boolean hasMore = schema.denseDim() > 0 || slots > targets;
+    boolean hasMore = schema.denseDim() > 0 || slots > targets.size();
     deep = hasMore ? Optional.of(new Deep(sizes, pooled, parameters)) : Optional.empty();
+  }
+
+  /** SASRec. */
+  public static SelfAttentive sasrec(Sizes sizes, Schema schema, Parameters parameters) {
+    return new SelfAttentive("SASREC", CausalTransformer::new, sizes, schema, parameters);
+  }
+
+  /** HSTU. */
+  public static SelfAttentive hstu(Sizes sizes, Schema schema, Parameters parameters) {
+    return new SelfAttentive("HSTU", Transducer::new, sizes, schema, parameters);
   }
 
   @Override
@@ -50,11 +67,11 @@ public final class SelfAttentive extends FlatModel {
 
   @Override
   public Tensor logits(Features x) {
-    Tensor fit = transformers.getFirst().fit(x);
-    for (CausalTransformer more : transformers.subList(1, transformers.size())) {
+    Tensor fit = fits.getFirst().fit(x);
+    for (SequenceFit more : fits.subList(1, fits.size())) {
       fit = fit.add(more.fit(x));
     }
-    Tensor fits = fit;
-    return deep.map(d -> fits.add(d.logit(x.flat(x.embedded()), x.pass()))).orElse(fits);
+    Tensor sum = fit;
+    return deep.map(d -> sum.add(d.logit(x.flat(x.embedded()), x.pass()))).orElse(sum);
   }
 }
