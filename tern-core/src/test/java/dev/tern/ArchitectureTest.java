@@ -37,6 +37,7 @@ final class ArchitectureTest {
           "checkpoint",
           "internal.checkpoint",
           "model",
+          "model.sequences",
           "model.papers",
           "nn",
           "embedding",

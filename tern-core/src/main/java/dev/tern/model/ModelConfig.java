@@ -1,5 +1,6 @@
 package dev.tern.model;
 
+import static dev.tern.model.ModelBuilder.paper;
 import static dev.tern.model.ModelPart.ATTENTION;
 import static dev.tern.model.ModelPart.BILINEAR;
 import static dev.tern.model.ModelPart.BLOCKS;
@@ -15,6 +16,7 @@ import static dev.tern.model.ModelPart.HIDDEN;
 import static dev.tern.model.ModelPart.LEVELS;
 import static dev.tern.model.ModelPart.LINEAR;
 import static dev.tern.model.ModelPart.MATCHING;
+import static dev.tern.model.ModelPart.NETWORK;
 import static dev.tern.model.ModelPart.OWN_LOSS;
 import static dev.tern.model.ModelPart.PAIRS;
 import static dev.tern.model.ModelPart.PRODUCTS;
@@ -35,13 +37,11 @@ import dev.tern.data.Schema;
 import dev.tern.model.papers.AttentionalFm;
 import dev.tern.model.papers.AutoInt;
 import dev.tern.model.papers.BilinearNetwork;
-import dev.tern.model.papers.Bst;
 import dev.tern.model.papers.CompressedInteractions;
 import dev.tern.model.papers.CrossedDlrm;
 import dev.tern.model.papers.DeepCross;
 import dev.tern.model.papers.DeepCrossing;
 import dev.tern.model.papers.DeepFm;
-import dev.tern.model.papers.Din;
 import dev.tern.model.papers.Dlrm;
 import dev.tern.model.papers.EntireSpace;
 import dev.tern.model.papers.FieldAwareFm;
@@ -58,16 +58,20 @@ import dev.tern.model.papers.MatrixFactorization;
 import dev.tern.model.papers.MixtureOfExperts;
 import dev.tern.model.papers.NeuralFm;
 import dev.tern.model.papers.ProductNetwork;
-import dev.tern.model.papers.SelfAttentive;
 import dev.tern.model.papers.SharedBottom;
 import dev.tern.model.papers.Sizes;
 import dev.tern.model.papers.SlotWidths;
 import dev.tern.model.papers.Wukong;
+import dev.tern.model.sequences.Bst;
+import dev.tern.model.sequences.Din;
+import dev.tern.model.sequences.SelfAttentive;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Form;
 import dev.tern.nn.Mlp;
 import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -151,107 +155,57 @@ public record ModelConfig(
     SLOTS
   }
 
-  /** Makes a model of its sizes. */
-  @FunctionalInterface
-  private interface Paper {
-    Model build(Sizes sizes, Schema schema, Parameters parameters);
-  }
-
-  /** Makes a model that takes more than sizes. */
-  @FunctionalInterface
-  private interface Builder {
-    Model build(ModelConfig config, Schema schema, Parameters parameters);
-  }
-
   /**
    * The models, by the names used in configurations: how each is made, and what it has. A new one
    * is a line here.
    */
   public enum Type {
-    LR(of(LinearModel::new)),
-    FM(of(FmModel::new), VECTORS, LINEAR, PAIRS),
-    WDL(WideAndDeep::of, VECTORS, WIDTHS, LINEAR, HIDDEN, DROPOUT, STYLE, WIDE_DEEP),
-    DEEPFM(of(DeepFm::new), VECTORS, LINEAR, HIDDEN, DROPOUT, STYLE, PAIRS),
-    DCN(of(DeepCross::vectors), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS),
-    DCNV2(of(DeepCross::matrices), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS, CROSS_MATRICES),
-    DLRM(of(Dlrm::new), VECTORS, STYLE, BOTTOM_TOP),
-    DEEPCROSSING(of(DeepCrossing::new), VECTORS, WIDTHS, HIDDEN, DROPOUT),
-    TRANSFORMER(of(FieldTransformer::new), VECTORS, HIDDEN, DROPOUT, HEADS),
-    SHAREDBOTTOM(of(SharedBottom::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, TOWERS),
-    MMOE(
-        of(MixtureOfExperts::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, TOWERS, EXPERTS, GATES),
+    LR(paper(LinearModel::new)),
+    FM(paper(FmModel::new), VECTORS, LINEAR, PAIRS),
+    WDL(WideAndDeep::of, NETWORK, WIDTHS, LINEAR, WIDE_DEEP),
+    DEEPFM(paper(DeepFm::new), NETWORK, LINEAR, PAIRS),
+    DCN(paper(DeepCross::vectors), NETWORK, WIDTHS, CROSS),
+    DCNV2(paper(DeepCross::matrices), NETWORK, WIDTHS, CROSS, CROSS_MATRICES),
+    DLRM(paper(Dlrm::new), VECTORS, STYLE, BOTTOM_TOP),
+    DEEPCROSSING(paper(DeepCrossing::new), VECTORS, WIDTHS, HIDDEN, DROPOUT),
+    TRANSFORMER(paper(FieldTransformer::new), VECTORS, HIDDEN, DROPOUT, HEADS),
+    SHAREDBOTTOM(paper(SharedBottom::new), NETWORK, WIDTHS, TOWERS),
+    MMOE(paper(MixtureOfExperts::new), NETWORK, WIDTHS, TOWERS, EXPERTS, GATES),
     ESMM(ModelConfig::entireSpace, VECTORS, WIDTHS, DROPOUT, STYLE, TOWERS),
-    DIN(of(Din::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, ATTENTION, SEQUENCES),
-    BST(of(Bst::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, HEADS, BLOCKS, SEQUENCES),
-    NEUMF(of(MatrixFactorization::neural), VECTORS, HIDDEN, DROPOUT, STYLE, USER_ITEM),
-    GMF(of(MatrixFactorization::generalized), VECTORS, USER_ITEM),
-    TWOTOWER(TwoTower::of, VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, MATCHING, OWN_LOSS),
-    PNN(of(ProductNetwork::new), VECTORS, HIDDEN, DROPOUT, STYLE, FIELDS, PRODUCTS),
-    NFM(of(NeuralFm::new), VECTORS, LINEAR, HIDDEN, DROPOUT, STYLE),
-    AFM(of(AttentionalFm::new), VECTORS, LINEAR, DROPOUT, FIELDS, UNITS),
-    FWFM(of(FieldWeightedFm::new), VECTORS, LINEAR, FIELDS),
-    FFM(of(FieldAwareFm::new), VECTORS, LINEAR, FIELDS),
-    AUTOINT(of(AutoInt::new), VECTORS, HIDDEN, DROPOUT, STYLE, CROSS, HEADS, UNITS),
-    XDEEPFM(
-        of(CompressedInteractions::new),
-        VECTORS,
-        LINEAR,
-        HIDDEN,
-        DROPOUT,
-        STYLE,
-        CROSS,
-        FIELDS,
-        VECTORS_OF_LAYER),
-    FIBINET(
-        of(BilinearNetwork::new),
-        VECTORS,
-        LINEAR,
-        HIDDEN,
-        DROPOUT,
-        STYLE,
-        FIELDS,
-        BILINEAR,
-        REDUCTION),
-    GDCN(of(GatedCross::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS, STRUCTURE),
-    MASKNET(of(MaskedBlocks::new), VECTORS, HIDDEN, DROPOUT, STYLE, CROSS, STRUCTURE, UNITS, GATES),
-    FINALMLP(of(FinalMlp::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, SECOND, HEADS, GATES),
-    FINALNET(of(FinalNet::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, SECOND),
-    WUKONG(
-        of(Wukong::new), VECTORS, HIDDEN, DROPOUT, STYLE, CROSS, SECOND, UNITS, VECTORS_OF_LAYER),
-    PLE(
-        of(LayeredExtraction::new),
-        VECTORS,
-        WIDTHS,
-        HIDDEN,
-        DROPOUT,
-        STYLE,
-        TOWERS,
-        EXPERTS,
-        GATES,
-        LEVELS),
-    DLRM_DCNV2(of(CrossedDlrm::new), VECTORS, WIDTHS, STYLE, BOTTOM_TOP, CROSS, CROSS_MATRICES),
-    SASREC(
-        of(SelfAttentive::sasrec),
-        VECTORS,
-        WIDTHS,
-        HIDDEN,
-        DROPOUT,
-        STYLE,
-        HEADS,
-        BLOCKS,
-        SEQUENCES),
-    HSTU(of(SelfAttentive::hstu), VECTORS, WIDTHS, HIDDEN, DROPOUT, STYLE, CROSS, HEADS, SEQUENCES);
+    DIN(paper(Din::new), NETWORK, WIDTHS, ATTENTION, SEQUENCES),
+    BST(paper(Bst::new), NETWORK, WIDTHS, HEADS, BLOCKS, SEQUENCES),
+    NEUMF(paper(MatrixFactorization::neural), NETWORK, USER_ITEM),
+    GMF(paper(MatrixFactorization::generalized), VECTORS, USER_ITEM),
+    TWOTOWER(TwoTower::of, NETWORK, WIDTHS, MATCHING, OWN_LOSS),
+    PNN(paper(ProductNetwork::new), NETWORK, FIELDS, PRODUCTS),
+    NFM(paper(NeuralFm::new), NETWORK, LINEAR),
+    AFM(paper(AttentionalFm::new), VECTORS, LINEAR, DROPOUT, FIELDS, UNITS),
+    FWFM(paper(FieldWeightedFm::new), VECTORS, LINEAR, FIELDS),
+    FFM(paper(FieldAwareFm::new), VECTORS, LINEAR, FIELDS),
+    AUTOINT(paper(AutoInt::new), NETWORK, CROSS, HEADS, UNITS),
+    XDEEPFM(paper(CompressedInteractions::new), NETWORK, LINEAR, CROSS, FIELDS, VECTORS_OF_LAYER),
+    FIBINET(paper(BilinearNetwork::new), NETWORK, LINEAR, FIELDS, BILINEAR, REDUCTION),
+    GDCN(paper(GatedCross::new), NETWORK, WIDTHS, CROSS, STRUCTURE),
+    MASKNET(paper(MaskedBlocks::new), NETWORK, CROSS, STRUCTURE, UNITS, GATES),
+    FINALMLP(paper(FinalMlp::new), NETWORK, WIDTHS, SECOND, HEADS, GATES),
+    FINALNET(paper(FinalNet::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, SECOND),
+    WUKONG(paper(Wukong::new), NETWORK, CROSS, SECOND, UNITS, VECTORS_OF_LAYER),
+    PLE(paper(LayeredExtraction::new), NETWORK, WIDTHS, TOWERS, EXPERTS, GATES, LEVELS),
+    DLRM_DCNV2(paper(CrossedDlrm::new), VECTORS, WIDTHS, STYLE, BOTTOM_TOP, CROSS, CROSS_MATRICES),
+    SASREC(paper(SelfAttentive::sasrec), NETWORK, WIDTHS, HEADS, BLOCKS, SEQUENCES),
+    HSTU(paper(SelfAttentive::hstu), NETWORK, WIDTHS, CROSS, HEADS, SEQUENCES);
 
-    private final Builder builder;
+    private final ModelBuilder builder;
     private final Set<ModelPart> parts;
 
-    Type(Builder builder, ModelPart... parts) {
+    Type(ModelBuilder builder, ModelPart... parts) {
       this.builder = builder;
-      this.parts = Set.of(parts);
-    }
-
-    private static Builder of(Paper paper) {
-      return (config, schema, parameters) -> paper.build(config.sizes(schema), schema, parameters);
+      Set<ModelPart> all = EnumSet.noneOf(ModelPart.class);
+      for (ModelPart part : parts) {
+        all.add(part);
+        all.addAll(part.others());
+      }
+      this.parts = Collections.unmodifiableSet(all);
     }
 
     /** Whether it has a part, and so takes its sizes. */

@@ -1,7 +1,9 @@
 package dev.tern.model;
 
 import dev.tern.nn.Form;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a type of model has, and with it which sizes it takes. {@link ModelConfig.Type} says which
@@ -20,6 +22,11 @@ public enum ModelPart {
   DROPOUT,
   /** Hidden layers that take an activation and batch normalization. */
   STYLE,
+  /**
+   * Hidden layers over vectors, as most have: {@link #VECTORS}, {@link #HIDDEN}, {@link #DROPOUT}
+   * and {@link #STYLE}.
+   */
+  NETWORK,
   /** A factorization machine that pairs features or slots. */
   PAIRS,
   /** A wide and a deep part with columns of their own. */
@@ -78,5 +85,10 @@ public enum ModelPart {
   /** The forms that it lets a model have, the default first; empty for a part without. */
   public List<Form> forms() {
     return forms;
+  }
+
+  /** The parts that it stands for, beside itself. */
+  Set<ModelPart> others() {
+    return this == NETWORK ? EnumSet.of(VECTORS, HIDDEN, DROPOUT, STYLE) : Set.of();
   }
 }

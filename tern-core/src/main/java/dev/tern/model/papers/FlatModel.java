@@ -3,10 +3,11 @@ package dev.tern.model.papers;
 import dev.tern.nn.Model;
 
 /** A model that reads the vectors of slots side by side, so that their widths may differ. */
-abstract class FlatModel implements Model {
+public abstract class FlatModel implements Model {
   private final SlotWidths widths;
 
-  FlatModel(Sizes sizes) {
+  /** A model of some sizes. */
+  protected FlatModel(Sizes sizes) {
     widths = sizes.widths();
   }
 

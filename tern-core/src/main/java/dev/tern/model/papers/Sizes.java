@@ -59,7 +59,7 @@ public record Sizes(
   public record Tasks(int count, List<Integer> towers, int experts, List<Integer> gates) {}
 
   /** Width of the vectors of slots without a width of their own, {@code D}. */
-  int embedding() {
+  public int embedding() {
     return widths.all();
   }
 }

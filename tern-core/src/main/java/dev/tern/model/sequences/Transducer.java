@@ -1,6 +1,7 @@
-package dev.tern.model.papers;
+package dev.tern.model.sequences;
 
 import dev.tern.base.Shape;
+import dev.tern.model.papers.Sizes;
 import dev.tern.nn.LayerNorm;
 import dev.tern.nn.Linear;
 import dev.tern.nn.Parameters;

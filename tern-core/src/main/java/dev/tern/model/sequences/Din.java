@@ -1,6 +1,8 @@
-package dev.tern.model.papers;
+package dev.tern.model.sequences;
 
 import dev.tern.data.Schema;
+import dev.tern.model.papers.Sizes;
+import dev.tern.model.papers.SlotWidths;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Features;
 import dev.tern.nn.Linear;

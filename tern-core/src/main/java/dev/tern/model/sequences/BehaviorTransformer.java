@@ -1,7 +1,8 @@
-package dev.tern.model.papers;
+package dev.tern.model.sequences;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;
+import dev.tern.model.papers.Sizes;
 import dev.tern.nn.Features;
 import dev.tern.nn.LayerNorm;
 import dev.tern.nn.Linear;

@@ -1,4 +1,4 @@
-package dev.tern.model.papers;
+package dev.tern.model.sequences;
 
 import dev.tern.base.DType;
 import dev.tern.base.Shape;

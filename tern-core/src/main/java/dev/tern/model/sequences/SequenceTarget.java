@@ -1,7 +1,8 @@
-package dev.tern.model.papers;
+package dev.tern.model.sequences;
 
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
+import dev.tern.model.papers.SlotWidths;
 import dev.tern.nn.Features;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.Tensor;
