@@ -36,6 +36,7 @@ final class ArchitectureTest {
           "metrics",
           "checkpoint",
           "internal.checkpoint",
+          "internal.search",
           "model",
           "model.sequences",
           "model.papers",

@@ -281,6 +281,17 @@ final class TrainCommand implements Callable<Integer> {
                     + " by "
                     + config.data().group().orElse("")
                     + " there"));
+    outcome
+        .best()
+        .flatMap(best -> best.evaluated().stream().findFirst())
+        .flatMap(EvaluatedTask::retrieval)
+        .ifPresent(found ->
+            out.println(
+                "recall@%d %s of %s items there"
+                    .formatted(
+                        found.at(),
+                        Format.fixed(found.recall(), 4),
+                        Format.whole(found.candidates()))));
     outcome.best().map(MetricsLine::tasks).orElse(List.of()).stream()
         .skip(1)
         .forEach(task ->

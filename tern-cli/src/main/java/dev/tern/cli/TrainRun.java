@@ -453,7 +453,8 @@ final class TrainRun {
     return loss
         + "AUC "
         + Format.fixed(report.metrics().auc(), 4)
-        + gauc(report.tasks().getFirst());
+        + gauc(report.tasks().getFirst())
+        + recall(report.tasks().getFirst());
   }
 
   /** Loss and AUC, or R2 of values, or of classes their accuracy; of several with their names. */
@@ -492,6 +493,12 @@ final class TrainRun {
         .orElse("");
   }
 
+  private static String recall(TaskMetrics.Result task) {
+    return task.retrieval()
+        .map(own -> "  recall@" + own.at() + " " + Format.fixed(own.recall(), 4))
+        .orElse("");
+  }
+
   /** The tasks of a model of several. */
   private static List<MetricsLine.Task> tasks(dev.tern.train.Progress report) {
     return report.tasks().size() == 1
@@ -517,7 +524,8 @@ final class TrainRun {
                     task.task(),
                     ranks() ? Optional.empty() : task.reliability(),
                     task.groups().map(this::groups),
-                    task.classes()))
+                    task.classes(),
+                    task.retrieval()))
             .toList();
   }
 

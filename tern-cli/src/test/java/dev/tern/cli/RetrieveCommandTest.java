@@ -230,7 +230,15 @@ final class RetrieveCommandTest {
         .contains("got price as the column that names items, expected one of the columns of ids");
     assertThat(failure("train", config.toString(), "--set", "train.monitor=log_loss"))
         .contains("train.monitor: got log_loss for twotower, whose scores are no probabilities")
-        .contains("expected auc or gauc");
+        .contains("expected auc, gauc or recall");
+    String[] deepfm = {"--set", "model.type=deepfm", "--set", "model.item_columns="};
+    assertThat(
+            failure(
+                "train", config.toString(), deepfm[0], deepfm[1], "--set", "train.monitor=recall"))
+        .contains("train.monitor: got recall for the model deepfm, which finds no items");
+    assertThat(
+            failure("train", config.toString(), deepfm[0], deepfm[1], "--set", "train.recall_at=5"))
+        .contains("train.recall_at: got 5 for the model deepfm, which finds no items, expected 0");
     assertThat(tern("train", config.toString(), "--set", "train.epochs=1").code()).isZero();
     assertThat(retrieve().err()).contains("got neither --out nor --recall, expected one of them");
     assertThat(retrieve("--out", "x.csv", "--top", "0").err())

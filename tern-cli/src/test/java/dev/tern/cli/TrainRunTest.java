@@ -468,6 +468,12 @@ final class TrainRunTest {
             "log_loss",
             t -> t.options.monitor(),
             Monitor.of(Monitor.Figure.LOG_LOSS)),
+        new Setting(
+            "train.recall_at",
+            "20",
+            "model.type=twotower model.item_columns=C1",
+            t -> t.options.recallAt(),
+            20),
         setting("train.monitor_task", "label", t -> t.options.monitor().task(), "label"),
         setting("train.early_stop", "6", t -> t.options.earlyStop(), 6),
         setting("train.log_every", "45", t -> t.options.reportEvery(), 45L));

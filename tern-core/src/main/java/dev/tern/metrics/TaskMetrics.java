@@ -34,6 +34,8 @@ public final class TaskMetrics {
    * @param groups of the rows that count for a task of labels 0 and 1, where an evaluation has
    *     {@code TrainOptions.group}
    * @param classes of all classes of a label, for the task of its class 0; else empty
+   * @param retrieval of a model of two towers, where an evaluation has {@code
+   *     TrainOptions.recallAt}
    */
   public record Result(
       String task,
@@ -41,7 +43,8 @@ public final class TaskMetrics {
       Optional<ValueMetrics.Result> values,
       Optional<Reliability> reliability,
       Optional<GroupMetrics.Result> groups,
-      Optional<ClassMetrics.Result> classes) {
+      Optional<ClassMetrics.Result> classes,
+      Optional<RetrievalMetrics.Result> retrieval) {
     /** Rows that count for the task. */
     public long rows() {
       return values.map(ValueMetrics.Result::rows).orElse(metrics.rows());
@@ -61,7 +64,11 @@ public final class TaskMetrics {
     }
 
     private Result withGroups(Optional<GroupMetrics.Result> own) {
-      return new Result(task, metrics, values, reliability, own, classes);
+      return new Result(task, metrics, values, reliability, own, classes, retrieval);
+    }
+
+    private Result withRetrieval(RetrievalMetrics.Result own) {
+      return new Result(task, metrics, values, reliability, groups, classes, Optional.of(own));
     }
   }
 
@@ -128,7 +135,8 @@ public final class TaskMetrics {
               values.get(k).map(ValueMetrics::result),
               Optional.empty(),
               Optional.empty(),
-              classes(k)));
+              classes(k),
+              Optional.empty()));
     }
     return results;
   }
@@ -162,7 +170,8 @@ public final class TaskMetrics {
               plain.values(),
               reliability,
               Optional.empty(),
-              plain.classes()));
+              plain.classes(),
+              Optional.empty()));
     }
     return results;
   }
@@ -174,6 +183,14 @@ public final class TaskMetrics {
     for (int k = 0; k < own.size(); k++) {
       all.set(k, all.get(k).withGroups(own.get(k)));
     }
+    return all;
+  }
+
+  /** Results of one task with the figures of retrieval of the same rows. */
+  public static List<Result> withRetrieval(
+      List<Result> results, RetrievalMetrics.Result retrieval) {
+    List<Result> all = new ArrayList<>(results);
+    all.set(0, all.getFirst().withRetrieval(retrieval));
     return all;
   }
 

@@ -85,6 +85,12 @@ public final class Scorer implements AutoCloseable {
     return new Scorer(network, capacity, network.variables(), new Output(values, width));
   }
 
+  /** The same of a network that may be trained. */
+  public static Scorer of(
+      Network network, int capacity, Function<Features, Tensor> values, int width) {
+    return new Scorer(network, capacity, List.of(), new Output(values, width));
+  }
+
   private Scorer(Network network, int capacity, List<Variable> constants, Output output) {
     this.network = network;
     this.capacity = capacity;

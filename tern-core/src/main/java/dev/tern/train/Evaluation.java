@@ -24,6 +24,7 @@ final class Evaluation implements AutoCloseable {
   private final TrainOptions options;
   private final TrainSteps steps;
   private Optional<Scorer> scorer = Optional.empty();
+  private Optional<ItemRecall> recall = Optional.empty();
 
   /**
    * Evaluations of a run.
@@ -41,12 +42,15 @@ final class Evaluation implements AutoCloseable {
   void prepare(Schema rows) {
     groups(rows);
     scorer();
+    recall();
   }
 
   /** The figures of each task over the raw rows of {@code eval}, from its start. */
   List<TaskMetrics.Result> of(DataReader eval, ColumnCounts counts) {
     eval.start(0);
     Scorer scoring = scorer();
+    Optional<ItemRecall> items = recall();
+    items.ifPresent(ItemRecall::begin);
     DataReader batches = Readers.batched(eval, scoring.capacity(), false);
     TaskMetrics metrics = new TaskMetrics(network.tasks());
     Optional<GroupedRows> groups = groups(eval.schema());
@@ -60,11 +64,16 @@ final class Evaluation implements AutoCloseable {
         score(scoring, encoded, logits);
         metrics.addLogits(logits, encoded);
         groups.ifPresent(rows -> rows.add(logits, read));
+        items.ifPresent(own -> makingRoom(() -> own.add(raw)));
         counts.add(raw);
         scoring.forEachUnknown(counts::addUnknown);
       }
     }
-    return TaskMetrics.withGroups(metrics.results(Reliability.BINS), groups);
+    List<TaskMetrics.Result> results =
+        TaskMetrics.withGroups(metrics.results(Reliability.BINS), groups);
+    return items.isEmpty()
+        ? results
+        : TaskMetrics.withRetrieval(results, items.get().search(eval, pick));
   }
 
   /** The groups of rows to evaluate on, where the options name a column. */
@@ -86,15 +95,31 @@ final class Evaluation implements AutoCloseable {
 
   /** A model of sequences is planned for their lengths, where the step may hold all memory. */
   private void score(Scorer scoring, Batch rows, float[] logits) {
-    try {
+    if (network.sequences().isEmpty()) {
       scoring.logits(rows, logits, 0);
+    } else {
+      makingRoom(() -> scoring.logits(rows, logits, 0));
+    }
+  }
+
+  /** Does what takes memory, which the step gives up if it has to: it is planned anew. */
+  private void makingRoom(Runnable work) {
+    try {
+      work.run();
     } catch (OutOfBudgetException e) {
-      if (network.sequences().isEmpty() || steps.current().isEmpty()) {
+      if (steps.current().isEmpty()) {
         throw e;
       }
       steps.close();
-      scoring.logits(rows, logits, 0);
+      work.run();
     }
+  }
+
+  private Optional<ItemRecall> recall() {
+    if (options.recallAt() > 0 && recall.isEmpty()) {
+      recall = Optional.of(new ItemRecall(network, encoder, options.recallAt()));
+    }
+    return recall;
   }
 
   private Scorer scorer() {
@@ -108,5 +133,7 @@ final class Evaluation implements AutoCloseable {
   public void close() {
     scorer.ifPresent(Scorer::close);
     scorer = Optional.empty();
+    recall.ifPresent(ItemRecall::close);
+    recall = Optional.empty();
   }
 }

@@ -3,6 +3,7 @@ package dev.tern.train;
 import dev.tern.metrics.GroupMetrics;
 import dev.tern.metrics.GroupedRows;
 import dev.tern.metrics.Metrics;
+import dev.tern.metrics.RetrievalMetrics;
 import dev.tern.metrics.TaskMetrics;
 import dev.tern.metrics.ValueMetrics;
 import dev.tern.model.Loss;
@@ -24,8 +25,8 @@ public record Monitor(Figure figure, String task) {
   public static final Monitor AUC = new Monitor(Figure.AUC, "");
 
   /**
-   * Figures of {@link Metrics.Result}, for tasks that predict values of {@link ValueMetrics}, and
-   * of {@link GroupMetrics}.
+   * Figures of {@link Metrics.Result}, for tasks that predict values of {@link ValueMetrics}, of
+   * {@link GroupMetrics}, and of {@link RetrievalMetrics}.
    */
   public enum Figure {
     /**
@@ -48,7 +49,12 @@ public record Monitor(Figure figure, String task) {
     /**
      * {@link GroupMetrics.Auc#byRows} of the groups of {@link TrainOptions#group}: more is better.
      */
-    GAUC
+    GAUC,
+    /**
+     * {@link RetrievalMetrics.Result#recall} among the best of {@link TrainOptions#recallAt}: more
+     * is better. Of two towers alone.
+     */
+    RECALL
   }
 
   /** Figures of tasks that predict values. */
@@ -84,6 +90,9 @@ public record Monitor(Figure figure, String task) {
   }
 
   private void requireFigure(Task of) {
+    if (figure == Figure.RECALL) {
+      return; // Not of a task, but of the model.
+    }
     if (of.loss() instanceof Loss.OfClass && figure != Figure.AUC && figure != Figure.LOG_LOSS) {
       throw new IllegalArgumentException(
           "monitor: got %s for the classes of %s, expected LOG_LOSS; take that"
@@ -118,6 +127,9 @@ public record Monitor(Figure figure, String task) {
     if (figure == Figure.GAUC) {
       return result.groups().map(groups -> groups.auc().byRows()).orElse(Double.NaN);
     }
+    if (figure == Figure.RECALL) {
+      return result.retrieval().map(RetrievalMetrics.Result::recall).orElse(Double.NaN);
+    }
     if (result.classes().isPresent()) {
       return result.classes().get().logLoss();
     }
@@ -129,7 +141,7 @@ public record Monitor(Figure figure, String task) {
       case AUC -> result.auc();
       case LOG_LOSS -> result.logLoss();
       case NORMALIZED_ENTROPY -> result.normalizedEntropy();
-      case MSE, MAE, R2, SMAPE, GAUC -> Double.NaN;
+      case MSE, MAE, R2, SMAPE, GAUC, RECALL -> Double.NaN;
     };
   }
 
@@ -140,7 +152,7 @@ public record Monitor(Figure figure, String task) {
       case R2 -> result.r2();
       case SMAPE -> result.smape();
       case AUC, LOG_LOSS, NORMALIZED_ENTROPY -> result.loss();
-      case GAUC -> Double.NaN;
+      case GAUC, RECALL -> Double.NaN;
     };
   }
 
@@ -157,7 +169,10 @@ public record Monitor(Figure figure, String task) {
   }
 
   private boolean isMore() {
-    return figure == Figure.AUC || figure == Figure.GAUC || figure == Figure.R2;
+    return figure == Figure.AUC
+        || figure == Figure.GAUC
+        || figure == Figure.R2
+        || figure == Figure.RECALL;
   }
 
   private static boolean isBetter(double value, double best, boolean more) {
@@ -180,7 +195,7 @@ public record Monitor(Figure figure, String task) {
     String name =
         switch (figure) {
           case AUC, GAUC, MSE, MAE, R2, SMAPE -> figure.name();
-          case LOG_LOSS, NORMALIZED_ENTROPY ->
+          case LOG_LOSS, NORMALIZED_ENTROPY, RECALL ->
               figure.name().toLowerCase(Locale.ROOT).replace('_', ' ');
         };
     return task.isEmpty() ? name : name + " of " + task;

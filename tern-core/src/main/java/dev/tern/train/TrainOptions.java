@@ -6,6 +6,8 @@ import dev.tern.checkpoint.RunSettings;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.metrics.GroupMetrics;
+import dev.tern.model.RetrievalModel;
+import dev.tern.nn.Model;
 import dev.tern.optim.LearningRate;
 import dev.tern.optim.Optimizer;
 import dev.tern.optim.Optimizer.Adam.Untouched;
@@ -30,6 +32,8 @@ import java.util.regex.Pattern;
  * }</pre>
  */
 public final class TrainOptions implements RunSettings, Cloneable {
+  private static final int MOST_RECALLED = 10_000;
+
   // Written by `with` alone, before anybody else sees the copy.
   private int batch = 1024;
   private int epochs = 1;
@@ -41,6 +45,7 @@ public final class TrainOptions implements RunSettings, Cloneable {
   private long evaluateEvery;
   private Monitor monitor = Monitor.AUC;
   private Optional<String> group = Optional.empty();
+  private int recallAt;
   private int earlyStop;
   private float weightDecay;
   private float clipNorm;
@@ -110,6 +115,11 @@ public final class TrainOptions implements RunSettings, Cloneable {
       throw new IllegalArgumentException(
           "train options: got the monitor GAUC without groups, expected a column that groups rows;"
               + " give group(\"user\"), or monitor AUC");
+    }
+    if (monitor.figure() == Monitor.Figure.RECALL && recallAt == 0) {
+      throw new IllegalArgumentException(
+          "train options: got the monitor RECALL without recallAt, expected how many items are"
+              + " found; give recallAt(10), or monitor AUC");
     }
     if (optimizer instanceof Optimizer.Ftrl && weightDecay > 0) {
       throw new IllegalArgumentException(
@@ -182,6 +192,17 @@ public final class TrainOptions implements RunSettings, Cloneable {
    */
   public TrainOptions group(String column) {
     return with(copy -> copy.group = Optional.of(column));
+  }
+
+  /**
+   * Evaluations of a model of two towers also have {@link dev.tern.metrics.RetrievalMetrics}: of
+   * the rows labelled 1, the share whose own item is among the {@code items} best for their user,
+   * of all items that the rows evaluated on have. 0 for none. It reads the rows twice, and takes
+   * their number times that of their items in products of the vectors' width.
+   */
+  public TrainOptions recallAt(int items) {
+    require(items >= 0 && items <= MOST_RECALLED, "recallAt", items, "0 (none) to 10,000");
+    return with(copy -> copy.recallAt = items);
   }
 
   /**
@@ -322,12 +343,21 @@ public final class TrainOptions implements RunSettings, Cloneable {
 
   @Override
   public String monitored() {
-    String by = monitor.figure() == Monitor.Figure.GAUC ? " by " + group.orElse("") : "";
+    String by =
+        switch (monitor.figure()) {
+          case GAUC -> " by " + group.orElse("");
+          case RECALL -> " at " + recallAt;
+          default -> "";
+        };
     return monitor.equals(Monitor.AUC) ? "" : monitor + by;
   }
 
   public Optional<String> group() {
     return group;
+  }
+
+  public int recallAt() {
+    return recallAt;
   }
 
   public int earlyStop() {
@@ -360,6 +390,15 @@ public final class TrainOptions implements RunSettings, Cloneable {
 
   private static boolean isNamed(String name, String pattern) {
     return name.matches(Pattern.quote(pattern).replace("*", "\\E.*\\Q"));
+  }
+
+  /** Throws if recall is asked of another model than two towers. */
+  void requireRecall(Model model) {
+    if (recallAt > 0 && !(model instanceof RetrievalModel)) {
+      throw new IllegalArgumentException(
+          "train options: got recallAt %d for a model without vectors of items, expected 0, or a model of two towers; leave it out"
+              .formatted(recallAt));
+    }
   }
 
   /** Throws if a pattern of {@link #frozen(List)} is no name of {@code variables}. */

@@ -84,6 +84,7 @@ public final class Trainer implements AutoCloseable {
     options.requireFrozen(network.variables());
     optimizer = new DenseOptimizer(device, options, network.parameters());
     options.monitor().index(network.tasks().tasks()); // A task of this name is there.
+    options.requireRecall(network.model());
     lookup = network.newLookup();
     steps = new TrainSteps(network, optimizer, lookup, options);
     sampled = new SampledRows(network, options.seed());

@@ -77,7 +77,7 @@ final class MonitorTest {
       case AUC -> result.auc();
       case LOG_LOSS -> result.logLoss();
       case NORMALIZED_ENTROPY -> result.logLoss() / entropy(result.positiveRate());
-      case MSE, MAE, R2, SMAPE -> throw new AssertionError(figure);
+      case MSE, MAE, R2, SMAPE, RECALL -> throw new AssertionError(figure);
       case GAUC -> report.tasks().getFirst().groups().orElseThrow().auc().byRows();
     };
   }

@@ -76,9 +76,10 @@ final class Curves {
     }
   }
 
-  /** ECE and GAUC stand on the line itself, for the first task. */
+  /** ECE, GAUC and recall stand on the line itself, for the first task. */
   static double value(Line line, int task, Figure figure) {
-    boolean first = task == 0 && (figure == Figure.ECE || figure == Figure.GAUC);
+    boolean onLine = figure == Figure.ECE || figure == Figure.GAUC || figure == Figure.RECALL;
+    boolean first = task == 0 && onLine;
     return first ? line.of(figure) : line.of(task, figure);
   }
 

@@ -10,6 +10,7 @@ enum Figure {
   CALIBRATION,
   ECE,
   GAUC,
+  RECALL,
   SPEED,
   WAITING,
   MEMORY,
@@ -19,7 +20,7 @@ enum Figure {
 
   /** Whether each task has its own. */
   boolean isOfTask() {
-    return ordinal() <= GAUC.ordinal();
+    return ordinal() <= RECALL.ordinal();
   }
 
   /** As the page knows it. */

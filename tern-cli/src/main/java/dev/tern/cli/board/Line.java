@@ -82,6 +82,7 @@ final class Line {
         case "waiting" -> set(Figure.WAITING, number(json, value));
         case "ece" -> set(Figure.ECE, number(json, value));
         case "gauc" -> set(Figure.GAUC, number(json, value));
+        case "recall" -> set(Figure.RECALL, number(json, value));
         case "tasks" -> tasks(json, value);
         case "tables" -> tables(json, value);
         default -> figure(name, json, value, run);

@@ -291,9 +291,30 @@ final class Checks {
     }
   }
 
+  /** Two towers alone find items. */
+  private static void noRecall(Settings s) {
+    boolean monitors = s.get(TrainKeys.MONITOR).equals("recall");
+    if (!monitors && s.get(TrainKeys.RECALL_AT) == 0) {
+      return;
+    }
+    Key<?> key = monitors ? TrainKeys.MONITOR : TrainKeys.RECALL_AT;
+    throw new ConfigException(
+        s.where(key.path())
+            + ": "
+            + key.path()
+            + ": got "
+            + s.get(key)
+            + " for the model "
+            + s.get(ModelKeys.MODEL)
+            + ", which finds no items, expected "
+            + (monitors ? "another figure" : "0")
+            + "; change it, or take model.type: twotower");
+  }
+
   /** Two towers need columns of items, and give no probabilities. */
   private static void towers(Settings s) {
     if (!s.get(ModelKeys.MODEL).equals("twotower")) {
+      noRecall(s);
       return;
     }
     if (s.get(ModelKeys.ITEM_COLUMNS).isEmpty()) {
@@ -311,13 +332,13 @@ final class Checks {
               + " without model.negatives, where it has no effect; say how many to draw");
     }
     String monitor = s.get(TrainKeys.MONITOR);
-    if (!List.of("auc", "gauc").contains(monitor)) {
+    if (!List.of("auc", "gauc", "recall").contains(monitor)) {
       throw new ConfigException(
           s.where(TrainKeys.MONITOR.path())
               + ": train.monitor: got "
               + monitor
-              + " for twotower, whose scores are no probabilities, expected auc or gauc; change"
-              + " it");
+              + " for twotower, whose scores are no probabilities, expected auc, gauc or recall;"
+              + " change it");
     }
     for (Settings.Group group : s.all("data.labels")) {
       for (Key<Double> key :

@@ -16,6 +16,7 @@ import java.util.function.Function;
 /** The keys of the section {@code train}, and how they become the engine's options. */
 final class TrainKeys {
   private static final Key.Section KEYS = new Key.Section();
+  private static final int USUAL_RECALLED = 10;
   static final Key<Long> BATCH =
       KEYS.key("train.batch", new Kind.Whole(1, 1 << 24), 4096L, "Rows of a step.");
   static final Key<Long> EPOCHS =
@@ -233,11 +234,27 @@ final class TrainKeys {
       KEYS.key(
           "train.monitor",
           Kind.Choice.of(
-              "auc", "log_loss", "normalized_entropy", "gauc", "mse", "mae", "r2", "smape"),
+              "auc",
+              "log_loss",
+              "normalized_entropy",
+              "gauc",
+              "recall",
+              "mse",
+              "mae",
+              "r2",
+              "smape"),
           "auc",
           "The figure of evaluations that decides which checkpoint is the best, and when training"
-              + " stops early; gauc by the rows of data.group. mse, mae, r2 and smape are for"
-              + " labels that are numbers; with auc the loss of these decides.");
+              + " stops early; gauc by the rows of data.group, recall of twotower by"
+              + " train.recall_at. mse, mae, r2 and smape are for labels that are numbers; with auc"
+              + " the loss of these decides.");
+  static final Key<Long> RECALL_AT =
+      KEYS.key(
+          "train.recall_at",
+          new Kind.Whole(0, 10_000),
+          0L,
+          "Items that evaluations of twotower find for each row, to say how often the row's own is"
+              + " among them (recall); 0 for none, or for 10 with train.monitor: recall.");
   static final Key<String> MONITOR_TASK =
       KEYS.key(
           "train.monitor_task",
@@ -284,8 +301,14 @@ final class TrainKeys {
         .evaluateEvery(s.get(EVALUATE_EVERY).steps())
         .deltas(deltas(s))
         .monitor(monitor(s))
+        .recallAt(recallAt(s))
         .earlyStop((int) Math.min(Integer.MAX_VALUE, s.get(EARLY_STOP)))
         .reportEvery(s.get(LOG_EVERY));
+  }
+
+  private static int recallAt(Settings s) {
+    int at = s.get(RECALL_AT).intValue();
+    return at == 0 && s.get(MONITOR).equals("recall") ? USUAL_RECALLED : at;
   }
 
   private static Monitor monitor(Settings s) {

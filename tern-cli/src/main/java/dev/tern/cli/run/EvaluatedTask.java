@@ -4,6 +4,7 @@ import dev.tern.internal.json.Json;
 import dev.tern.metrics.ClassMetrics;
 import dev.tern.metrics.GroupMetrics;
 import dev.tern.metrics.Reliability;
+import dev.tern.metrics.RetrievalMetrics;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,15 +15,17 @@ import java.util.Optional;
  * @param reliability predictions beside rates, of a model that gives probabilities
  * @param groups figures of the rows of each value of a column, where one is named
  * @param classes figures of all classes of a label, for its class 0
+ * @param retrieval how often the own item of rows is found, of two towers
  */
 public record EvaluatedTask(
     String name,
     Optional<Reliability> reliability,
     Optional<Groups> groups,
-    Optional<ClassMetrics.Result> classes) {
-  /** What is said about a task that is no class. */
+    Optional<ClassMetrics.Result> classes,
+    Optional<RetrievalMetrics.Result> retrieval) {
+  /** What is said about a task that is no class, and not of two towers. */
   public EvaluatedTask(String name, Optional<Reliability> reliability, Optional<Groups> groups) {
-    this(name, reliability, groups, Optional.empty());
+    this(name, reliability, groups, Optional.empty(), Optional.empty());
   }
 
   /**
@@ -80,6 +83,11 @@ public record EvaluatedTask(
     return groups.map(own -> own.figures().auc().byRows()).orElse(Double.NaN);
   }
 
+  /** The share of rows labelled 1 whose own item is found; NaN where it is unknown. */
+  public double recall() {
+    return retrieval.map(RetrievalMetrics.Result::recall).orElse(Double.NaN);
+  }
+
   Json json() {
     Json.Obj json = Json.object();
     reliability.ifPresent(own ->
@@ -87,6 +95,7 @@ public record EvaluatedTask(
             "reliability", new Json.Arr(own.bins().stream().map(EvaluatedTask::json).toList())));
     groups.ifPresent(own -> json.put("by_group", own.json()));
     classes.ifPresent(own -> json.put("classes", json(own)));
+    retrieval.ifPresent(own -> json.put("retrieval", json(own)));
     return json;
   }
 
@@ -99,6 +108,24 @@ public record EvaluatedTask(
     MetricsLine.put(json, "accuracy", result.accuracy());
     MetricsLine.put(json, "log_loss", result.logLoss());
     return json;
+  }
+
+  private static Json json(RetrievalMetrics.Result result) {
+    Json.Obj json =
+        Json.object()
+            .put("at", result.at())
+            .put("candidates", result.candidates())
+            .put("rows", result.rows());
+    MetricsLine.put(json, "recall", result.recall());
+    return json;
+  }
+
+  private static RetrievalMetrics.Result retrieval(Json.Obj json) {
+    return new RetrievalMetrics.Result(
+        Math.toIntExact(json.integer("at")),
+        Math.toIntExact(json.integer("candidates")),
+        json.integer("rows"),
+        MetricsLine.number(json, "recall"));
   }
 
   private static ClassMetrics.Result classes(Json.Obj json) {
@@ -143,7 +170,10 @@ public record EvaluatedTask(
         task.has("by_group")
             ? Optional.of(Groups.parse(task.object("by_group")))
             : Optional.empty(),
-        task.has("classes") ? Optional.of(classes(task.object("classes"))) : Optional.empty());
+        task.has("classes") ? Optional.of(classes(task.object("classes"))) : Optional.empty(),
+        task.has("retrieval")
+            ? Optional.of(retrieval(task.object("retrieval")))
+            : Optional.empty());
   }
 
   private static Reliability.Bin bin(Json.Obj json) {

@@ -118,6 +118,11 @@ public record MetricsLine(
     return evaluated.isEmpty() ? Double.NaN : evaluated.getFirst().gauc();
   }
 
+  /** Recall of retrieval; NaN where it is unknown. */
+  public double recall() {
+    return evaluated.isEmpty() ? Double.NaN : evaluated.getFirst().recall();
+  }
+
   /** The expected calibration error of the first task; NaN where it is unknown. */
   public double calibrationError() {
     return evaluated.isEmpty() ? Double.NaN : evaluated.getFirst().calibrationError();
@@ -180,6 +185,9 @@ public record MetricsLine(
     }
     if (!evaluated.isEmpty() && evaluated.getFirst().groups().isPresent()) {
       put(line, "gauc", gauc());
+    }
+    if (!evaluated.isEmpty() && evaluated.getFirst().retrieval().isPresent()) {
+      put(line, "recall", recall());
     }
     put(line, "samples_per_second", samplesPerSecond);
     line.put("memory_bytes", memoryBytes);

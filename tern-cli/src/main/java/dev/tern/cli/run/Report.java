@@ -73,7 +73,9 @@ public record Report(
     evaluations(out);
     shown()
         .ifPresent(line ->
-            out.append(ReliabilitySection.of(line)).append(GroupsSection.of(of(Split.EVAL))));
+            out.append(ReliabilitySection.of(line))
+                .append(GroupsSection.of(of(Split.EVAL)))
+                .append(RetrievalSection.of(of(Split.EVAL))));
     out.append(ColumnsSection.of(lines));
     out.append(TablesSection.of(lines, epochEnds()));
     facts(out);

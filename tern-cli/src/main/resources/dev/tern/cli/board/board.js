@@ -50,6 +50,7 @@ const FIGURES = {
   calibration: {title: 'Calibration', unit: 'mean prediction over mean label, 1 is ideal', format: fixed(3), tick: plain, ideal: 1},
   ece: {title: 'Calibration error', unit: 'ECE, in evaluation', format: fixed(4), tick: plain, zero: true},
   gauc: {title: 'GAUC', unit: 'AUC within groups, 0 to 1', format: fixed(4), tick: plain},
+  recall: {title: 'Recall', unit: 'share of rows whose own item is found', format: fixed(4), tick: plain, zero: true},
   speed: {title: 'Throughput', unit: 'samples per second', format: rate, tick: rate, zero: true},
   waiting: {title: 'Waiting for data', unit: 'share of training time', format: percent, tick: (v, step) => plain(100 * v, 100 * step) + '%', zero: true},
   memory: {title: 'Memory in use', unit: 'bytes', ...BYTES},
@@ -57,7 +58,7 @@ const FIGURES = {
   table_bytes: {title: 'Memory of tables', unit: 'bytes, all tables', ...BYTES},
   hit_rate: {title: 'Ids found', unit: 'share of ids that had a row', format: percent, tick: (v, step) => plain(100 * v, 100 * step) + '%'},
 };
-const OF_TASK = ['loss', 'auc', 'r2', 'calibration', 'ece', 'gauc'];
+const OF_TASK = ['loss', 'auc', 'r2', 'calibration', 'ece', 'gauc', 'recall'];
 
 // Events
 

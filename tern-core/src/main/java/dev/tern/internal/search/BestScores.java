@@ -1,14 +1,18 @@
-package dev.tern.predict;
+package dev.tern.internal.search;
 
 import dev.tern.internal.memory.Memory;
+import java.util.Arrays;
 
 /**
  * The best scores of one row so far, and whose they are. A heap with the worst of them on top, so
  * that most scores cost one comparison.
  */
 final class BestScores {
+  static final int[] NONE = {};
+
   private final int[] items;
   private final float[] scores;
+  private int[] excluded = NONE;
   private int size;
 
   /** Keeps the {@code most} best ones. */
@@ -17,22 +21,26 @@ final class BestScores {
     scores = new float[most];
   }
 
-  void clear() {
-    size = 0;
+  /** Items that are not taken from here on, in ascending order. */
+  void exclude(int[] ascending) {
+    excluded = ascending;
   }
 
   /** Offers {@code count} scores in memory, of items that follow each other. */
   void offer(long address, int first, int count) {
     int i = 0;
     while (i < count && size < items.length) {
-      items[size] = first + i;
-      scores[size] = Memory.getFloat(address + 4L * i);
-      up(size++);
+      if (takes(first + i)) {
+        items[size] = first + i;
+        scores[size] = Memory.getFloat(address + 4L * i);
+        up(size++);
+      }
       i++;
     }
     for (float worst = scores[0]; i < count; i++) {
       float score = Memory.getFloat(address + 4L * i);
-      if (score > worst) { // An equal score loses to the item that came first.
+      // An equal score loses to the item that came first.
+      if (score > worst && takes(first + i)) {
         items[0] = first + i;
         scores[0] = score;
         down(size);
@@ -41,8 +49,17 @@ final class BestScores {
     }
   }
 
-  /** Writes the items and their scores, best first, from {@code at} on; then none is left. */
-  void drain(int[] toItems, float[] toScores, int at) {
+  private boolean takes(int item) {
+    return excluded.length == 0 || Arrays.binarySearch(excluded, item) < 0;
+  }
+
+  /**
+   * Writes the items and their scores, best first, from {@code at} on; then none is left.
+   *
+   * @return how many
+   */
+  int drain(int[] toItems, float[] toScores, int at) {
+    int found = size;
     for (int end = size - 1; end >= 0; end--) {
       toItems[at + end] = items[0];
       toScores[at + end] = scores[0];
@@ -51,6 +68,7 @@ final class BestScores {
       down(end);
     }
     size = 0;
+    return found;
   }
 
   private boolean isWorse(int a, int b) {
