@@ -11,6 +11,7 @@ import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Variable;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -42,6 +43,8 @@ final class LayeredModel {
   private final int threads;
   private final int mostUndo;
   private final RecentRows recent;
+  private final Optional<Candidates> candidates;
+  private final Path from;
 
   /** The changes over the tables, which take in the first next: those that lead back come first. */
   private final Deque<StepChanges> waiting = new ArrayDeque<>();
@@ -78,6 +81,8 @@ final class LayeredModel {
     mostUndo = options.undo();
     factory = own.orElseGet(checkpoint::requireModel);
     encoders = checkpoint.encodersDigest();
+    from = checkpoint.folder();
+    candidates = options.candidates().map(source -> source.read(checkpoint));
     base = checkpoint.load(device, factory, options.scoring().tables(), true);
     try {
       current = state(checkpoint.mark(), List.of());
@@ -109,12 +114,31 @@ final class LayeredModel {
     return all;
   }
 
-  /** A version of the current state, which is in use from here on. */
+  /** A version of the current state, which is in use from here on, with vectors of all items. */
   ModelVersion version() {
+    return version(candidates.map(all -> ItemFinder.of(current.network(), encoder, all, threads)));
+  }
+
+  /** A version that finds no items, as there is no memory for their vectors. */
+  ModelVersion versionWithoutItems() {
+    return version(Optional.empty());
+  }
+
+  private ModelVersion version(Optional<ItemFinder> items) {
     Predictor predictor = new Predictor(device, encoder, current.network(), threads);
-    ModelVersion version = new ModelVersion(current, predictor, recent);
+    ModelVersion version = new ModelVersion(current, predictor, recent, items);
     uses.add(new Use(version, new HashSet<>(waiting)));
     return version;
+  }
+
+  /** The folder of the checkpoint that was read as a whole. */
+  Path from() {
+    return from;
+  }
+
+  /** Ids of tables that the last {@link #update} changes. */
+  long changed() {
+    return waiting.getLast().tables().stream().mapToLong(TableChanges::size).sum();
   }
 
   /** Whether so many changes wait for versions in use that no more can come. */
@@ -316,7 +340,7 @@ final class LayeredModel {
     uses.removeIf(use -> {
       boolean drained = use.version().isDrained();
       if (drained) {
-        use.version().predictor().release();
+        use.version().release();
       }
       return drained;
     });
@@ -348,7 +372,7 @@ final class LayeredModel {
 
   /** Frees everything; no version may be in use. */
   void close() {
-    uses.forEach(use -> use.version().predictor().release());
+    uses.forEach(use -> use.version().release());
     uses.clear();
     changes.forEach(StepChanges::close);
     changes.clear();

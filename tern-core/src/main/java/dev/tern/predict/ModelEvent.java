@@ -11,8 +11,17 @@ public sealed interface ModelEvent {
    * @param step its training step
    * @param how how it came into memory
    * @param took from the moment when its checkpoint was found and checked
+   * @param read what was read
    */
-  record Loaded(long step, How how, Duration took) implements ModelEvent {}
+  record Loaded(long step, How how, Duration took, Read read) implements ModelEvent {}
+
+  /**
+   * What a version came from.
+   *
+   * @param checkpoint its folder, which may be gone by now
+   * @param rows ids of tables that came, changed or went; 0 of a model that was read as a whole
+   */
+  record Read(Path checkpoint, long rows) {}
 
   /** How a version came into memory. */
   enum How {

@@ -8,6 +8,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.model.Task;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -22,6 +23,7 @@ public final class ModelVersion implements AutoCloseable {
   private final ModelState state;
   private final Predictor predictor;
   private final RecentRows recent;
+  private final Optional<ItemFinder> items;
 
   /**
    * {@link #PIN} for each pin, and {@link #LIVE} until the version is retired. At 0 nobody uses it,
@@ -29,7 +31,9 @@ public final class ModelVersion implements AutoCloseable {
    */
   private final AtomicInteger holds = new AtomicInteger(LIVE);
 
-  ModelVersion(ModelState state, Predictor predictor, RecentRows recent) {
+  ModelVersion(
+      ModelState state, Predictor predictor, RecentRows recent, Optional<ItemFinder> items) {
+    this.items = items;
     this.state = state;
     this.predictor = predictor;
     this.recent = recent;
@@ -93,6 +97,12 @@ public final class ModelVersion implements AutoCloseable {
     return scores;
   }
 
+  /** {@link Predictor#score(Batch, float[], ColumnCounts)}. */
+  public void score(Batch rows, float[] target, ColumnCounts counts) {
+    predictor.score(rows, target, counts);
+    recent.offer(rows);
+  }
+
   /** {@link Predictor#score(Batch, float[])}. */
   public void score(Batch rows, float[] target) {
     predictor.score(rows, target);
@@ -109,6 +119,11 @@ public final class ModelVersion implements AutoCloseable {
   public void logits(Batch rows, float[] target, ColumnCounts counts) {
     predictor.logits(rows, target, counts);
     recent.offer(rows);
+  }
+
+  /** Finds the best items for users, where the model was opened with candidates. */
+  public Optional<ItemFinder> items() {
+    return items;
   }
 
   /** Gives the pin back: once for each {@link ServedModel#pin}, from any thread. */
@@ -155,5 +170,17 @@ public final class ModelVersion implements AutoCloseable {
 
   Predictor predictor() {
     return predictor;
+  }
+
+  /** Makes the working memory of all calls that may run at once. */
+  void prepare() {
+    predictor.prepare();
+    items.ifPresent(ItemFinder::prepare);
+  }
+
+  /** Frees the working memory and the vectors of items; no call may be under way. */
+  void release() {
+    predictor.release();
+    items.ifPresent(ItemFinder::close);
   }
 }

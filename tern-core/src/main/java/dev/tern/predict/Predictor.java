@@ -169,6 +169,12 @@ public final class Predictor implements AutoCloseable {
     return result;
   }
 
+  /** As {@link #score(Batch, ColumnCounts)}, to the first places of {@code target}. */
+  public void score(Batch rows, float[] target, ColumnCounts counts) {
+    logits(rows, target, counts);
+    predict(target, rows.size());
+  }
+
   /** Writes the result of {@link #score(Batch)} to the first places of {@code target}. */
   public void score(Batch rows, float[] target) {
     logits(rows, target);

@@ -19,6 +19,9 @@ final class RecentRows {
   /** Rows of each half: the older half goes when the newer one is full. */
   private static final int HALF = 500;
 
+  /** Fewest rows whose mean prediction says something. */
+  private static final int FEWEST = 100;
+
   /** Of single rows every so many-th is taken, as taking one costs about as much as scoring it. */
   private static final int EVERY = 16;
 
@@ -108,5 +111,43 @@ final class RecentRows {
     } finally {
       busy.set(false);
     }
+  }
+
+  /**
+   * Why these rows forbid a version: one's mean prediction of some task is far from the other's.
+   *
+   * @param most that the means may be apart
+   */
+  Optional<String> shift(ModelVersion before, ModelVersion next, double most) {
+    Optional<Batch> rows = rows();
+    if (rows.isEmpty()
+        || rows.get().size() < FEWEST
+        || !before.schema().equals(next.schema())
+        || !before.tasks().equals(next.tasks())) {
+      return Optional.empty();
+    }
+    double[] was = means(before, rows.get());
+    double[] is = means(next, rows.get());
+    for (int task = 0; task < was.length; task++) {
+      if (!(Math.abs(is[task] - was[task]) <= most)) {
+        return Optional.of(
+            "got the mean prediction %s for %d recent rows, %s before, expected a shift of %s at most; look at the training, or allow more"
+                .formatted(is[task], rows.get().size(), was[task], most));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static double[] means(ModelVersion version, Batch rows) {
+    float[] scores = version.predictor().score(rows);
+    int tasks = version.tasks().size();
+    double[] means = new double[tasks];
+    for (int i = 0; i < scores.length; i++) {
+      means[i % tasks] += scores[i];
+    }
+    for (int task = 0; task < tasks; task++) {
+      means[task] /= rows.size();
+    }
+    return means;
   }
 }

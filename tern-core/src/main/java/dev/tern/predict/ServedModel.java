@@ -9,7 +9,6 @@ import dev.tern.checkpoint.CheckpointWatch.Changes;
 import dev.tern.checkpoint.CheckpointWatch.Follow;
 import dev.tern.checkpoint.CheckpointWatch.Found;
 import dev.tern.checkpoint.CheckpointWatch.Whole;
-import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.ModelFactory;
@@ -59,9 +58,6 @@ public final class ServedModel implements AutoCloseable {
   private static final int MOST_PAUSES = 20_000;
   private static final int MOST_TRIES = 5;
 
-  /** Fewest rows whose mean prediction says something. */
-  private static final int FEWEST_ROWS = 100;
-
   /** What nothing follows and everything comes after. */
   private static final CheckpointMark NOTHING = new CheckpointMark(-1, "", List.of(), "");
 
@@ -109,7 +105,7 @@ public final class ServedModel implements AutoCloseable {
       long begin = System.nanoTime();
       model = first();
       current = model.version();
-      tell(new ModelEvent.Loaded(current.step(), ModelEvent.How.WHOLE, since(begin)));
+      loaded(ModelEvent.How.WHOLE, begin, new ModelEvent.Read(model.from(), 0));
     } catch (RuntimeException | Error e) {
       device.close();
       watch.ifPresent(CheckpointWatch::close);
@@ -201,6 +197,7 @@ public final class ServedModel implements AutoCloseable {
     requireOpen();
     warm = true;
     current.predictor().warmUp();
+    current.items().ifPresent(ItemFinder::prepare);
   }
 
   /** Follows the run on a thread of its own until {@link #close}; a second call does nothing. */
@@ -376,7 +373,7 @@ public final class ServedModel implements AutoCloseable {
       leaving.add(model);
       model = next;
       publish(version);
-      tell(new ModelEvent.Loaded(version.step(), ModelEvent.How.WHOLE, since(begin)));
+      loaded(ModelEvent.How.WHOLE, begin, new ModelEvent.Read(update.checkpoint().folder(), 0));
       return true;
     } finally {
       if (!serves) {
@@ -402,8 +399,9 @@ public final class ServedModel implements AutoCloseable {
       decline(update, folder, reason.get());
       return false;
     }
+    long rows = model.changed();
     publish(next);
-    tell(new ModelEvent.Loaded(next.step(), how, since(begin)));
+    loaded(how, begin, new ModelEvent.Read(folder, rows));
     return true;
   }
 
@@ -412,13 +410,17 @@ public final class ServedModel implements AutoCloseable {
     ModelVersion next = of.version();
     try {
       if (warm) {
-        next.predictor().prepare();
+        next.prepare();
       }
       return next;
     } catch (RuntimeException | Error e) {
       next.retire();
       throw e;
     }
+  }
+
+  private void loaded(ModelEvent.How how, long begin, ModelEvent.Read read) {
+    tell(new ModelEvent.Loaded(current.step(), how, since(begin), read));
   }
 
   private void publish(ModelVersion next) {
@@ -428,39 +430,9 @@ public final class ServedModel implements AutoCloseable {
     before.retire();
   }
 
-  /** Why the rows scored last forbid a version; empty if they do not. */
-  private Optional<String> shift(RecentRows recent, ModelVersion before, ModelVersion next) {
-    Optional<Batch> rows = recent.rows();
-    if (asked
-        || rows.isEmpty()
-        || rows.get().size() < FEWEST_ROWS
-        || !before.schema().equals(next.schema())
-        || !before.tasks().equals(next.tasks())) {
-      return Optional.empty();
-    }
-    double[] was = means(before, rows.get());
-    double[] is = means(next, rows.get());
-    for (int task = 0; task < was.length; task++) {
-      if (!(Math.abs(is[task] - was[task]) <= options.maxShift())) {
-        return Optional.of(
-            "got the mean prediction %s for %d recent rows, %s before, expected a shift of %s at most; look at the training, or allow more"
-                .formatted(is[task], rows.get().size(), was[task], options.maxShift()));
-      }
-    }
-    return Optional.empty();
-  }
-
-  private static double[] means(ModelVersion version, Batch rows) {
-    float[] scores = version.predictor().score(rows);
-    int tasks = version.tasks().size();
-    double[] means = new double[tasks];
-    for (int i = 0; i < scores.length; i++) {
-      means[i % tasks] += scores[i];
-    }
-    for (int task = 0; task < tasks; task++) {
-      means[task] /= rows.size();
-    }
-    return means;
+  /** Why the rows scored last forbid a version; empty if they do not, or it was asked for. */
+  private Optional<String> shift(RecentRows rows, ModelVersion before, ModelVersion next) {
+    return asked ? Optional.empty() : rows.shift(before, next, options.maxShift());
   }
 
   /** The steps that {@link #rollBack} has in memory, the last first. */
@@ -484,7 +456,7 @@ public final class ServedModel implements AutoCloseable {
       found = Optional.empty();
       if (model.earlier().contains(step)) {
         model.back(step);
-        publish(model.version());
+        publish(backVersion());
       } else if (!readAsked(step)) {
         throw new DataException(
             "%s: got step %d to roll back to, expected one of %s in memory, or one that a checkpoint is of"
@@ -494,6 +466,16 @@ public final class ServedModel implements AutoCloseable {
     held = true;
     tell(new ModelEvent.RolledBack(step, from));
     tidy();
+  }
+
+  /** The step that the model went back to serves, whether there is memory for its items or not. */
+  private ModelVersion backVersion() {
+    try {
+      return model.version();
+    } catch (OutOfBudgetException | DataException e) {
+      tell(new ModelEvent.Refused(path, "no items are found at this step: " + e.getMessage()));
+      return model.versionWithoutItems();
+    }
   }
 
   private boolean readAsked(long step) {

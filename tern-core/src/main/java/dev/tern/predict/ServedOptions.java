@@ -1,6 +1,7 @@
 package dev.tern.predict;
 
 import dev.tern.checkpoint.CheckpointWatch.Follow;
+import java.util.Optional;
 
 /**
  * How a {@link ServedModel} computes and takes updates.
@@ -16,9 +17,17 @@ import dev.tern.checkpoint.CheckpointWatch.Follow;
  *     checkpoint of changes has in files
  * @param maxShift the most that an update may move the mean prediction of the rows scored last, of
  *     any task; an update beyond is refused. Infinite for no limit
+ * @param candidates reads the items that versions of a model of two towers find the best of; their
+ *     vectors lie in {@code memory}, twice while an update comes
  */
 public record ServedOptions(
-    ScoreOptions scoring, Follow follow, long memory, long deltaMemory, int undo, double maxShift) {
+    ScoreOptions scoring,
+    Follow follow,
+    long memory,
+    long deltaMemory,
+    int undo,
+    double maxShift,
+    Optional<Candidates.Source> candidates) {
   /** The latest checkpoint; the last three updates can be taken back; no limits. */
   public static final ServedOptions DEFAULT =
       new ServedOptions(
@@ -27,7 +36,8 @@ public record ServedOptions(
           Long.MAX_VALUE,
           Long.MAX_VALUE,
           3,
-          Double.POSITIVE_INFINITY);
+          Double.POSITIVE_INFINITY,
+          Optional.empty());
 
   /** Checks the numbers. */
   public ServedOptions {
@@ -40,31 +50,37 @@ public record ServedOptions(
 
   /** The same, computing otherwise. */
   public ServedOptions withScoring(ScoreOptions options) {
-    return new ServedOptions(options, follow, memory, deltaMemory, undo, maxShift);
+    return new ServedOptions(options, follow, memory, deltaMemory, undo, maxShift, candidates);
   }
 
   /** The same, serving another checkpoint of the run. */
   public ServedOptions withFollow(Follow which) {
-    return new ServedOptions(scoring, which, memory, deltaMemory, undo, maxShift);
+    return new ServedOptions(scoring, which, memory, deltaMemory, undo, maxShift, candidates);
   }
 
   /** The same with another limit of memory. */
   public ServedOptions withMemory(long bytes) {
-    return new ServedOptions(scoring, follow, bytes, deltaMemory, undo, maxShift);
+    return new ServedOptions(scoring, follow, bytes, deltaMemory, undo, maxShift, candidates);
   }
 
   /** The same with another limit for checkpoints of changes. */
   public ServedOptions withDeltaMemory(long bytes) {
-    return new ServedOptions(scoring, follow, memory, bytes, undo, maxShift);
+    return new ServedOptions(scoring, follow, memory, bytes, undo, maxShift, candidates);
   }
 
   /** The same with another number of updates that can be taken back. */
   public ServedOptions withUndo(int updates) {
-    return new ServedOptions(scoring, follow, memory, deltaMemory, updates, maxShift);
+    return new ServedOptions(scoring, follow, memory, deltaMemory, updates, maxShift, candidates);
   }
 
   /** The same with another limit for the mean prediction. */
   public ServedOptions withMaxShift(double most) {
-    return new ServedOptions(scoring, follow, memory, deltaMemory, undo, most);
+    return new ServedOptions(scoring, follow, memory, deltaMemory, undo, most, candidates);
+  }
+
+  /** The same with items to find the best of. */
+  public ServedOptions withCandidates(Candidates.Source source) {
+    return new ServedOptions(
+        scoring, follow, memory, deltaMemory, undo, maxShift, Optional.of(source));
   }
 }

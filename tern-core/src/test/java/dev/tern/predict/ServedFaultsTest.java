@@ -438,7 +438,7 @@ final class ServedFaultsTest {
       assertThat(refused()).hasSize(1);
       assertThat(events.getLast())
           .matches(
-              e -> e instanceof Loaded(long step, How how, _) && step == 4 && how == How.WHOLE);
+              e -> e instanceof Loaded(long step, How how, _, _) && step == 4 && how == How.WHOLE);
     }
   }
 

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 final class ServedModelTest {
   @TempDir Path folder;
 
+  private static final ModelEvent.Read NOTHING = new ModelEvent.Read(Path.of("nothing"), 0);
   private final List<ModelEvent> events = new ArrayList<>();
 
   private Path served() {
@@ -54,7 +55,7 @@ final class ServedModelTest {
     List<String> names = ServedRuns.names(archive);
     List<ModelEvent> expected = new ArrayList<>();
     ServedRuns.deliver(archive, served(), "step-4");
-    expected.add(new Loaded(4, How.WHOLE, Duration.ZERO));
+    expected.add(new Loaded(4, How.WHOLE, Duration.ZERO, NOTHING));
     try (ServedModel model = open(ServedOptions.DEFAULT.withScoring(scoring))) {
       assertServes(model, archive, "step-4", scoring);
       for (String name : names.subList(1, 5)) {
@@ -64,7 +65,7 @@ final class ServedModelTest {
         assertThat(model.refresh()).isFalse();
         boolean changes = ServedRuns.isOfChanges(archive.resolve(name));
         How how = changes ? How.CHANGES : How.DIFFERENCE;
-        expected.add(new Loaded(ServedRuns.step(name), how, Duration.ZERO));
+        expected.add(new Loaded(ServedRuns.step(name), how, Duration.ZERO, NOTHING));
       }
       assertThat(model.earlierSteps()).containsExactly(16L, 12L, 8L);
       model.rollBack(12);
@@ -81,14 +82,14 @@ final class ServedModelTest {
     }
     expected.add(new RolledBack(12, 20));
     expected.add(new RolledBack(8, 12));
-    expected.add(new Loaded(24, How.DIFFERENCE, Duration.ZERO));
+    expected.add(new Loaded(24, How.DIFFERENCE, Duration.ZERO, NOTHING));
     expected.add(new RolledBack(8, 24));
     assertThat(events.stream().map(ServedModelTest::withoutTime).toList()).isEqualTo(expected);
   }
 
   private static ModelEvent withoutTime(ModelEvent event) {
-    return event instanceof Loaded(long step, How how, _)
-        ? new Loaded(step, how, Duration.ZERO)
+    return event instanceof Loaded(long step, How how, _, _)
+        ? new Loaded(step, how, Duration.ZERO, NOTHING)
         : event;
   }
 

@@ -5,6 +5,7 @@ import dev.tern.data.Batch;
 import dev.tern.data.readers.Readers;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.SafeTensors;
+import dev.tern.model.ModelConfig;
 import dev.tern.tensor.Device;
 import dev.tern.train.PlantedRuns;
 import dev.tern.train.TrainOptions;
@@ -31,6 +32,11 @@ final class ServedRuns {
    * changes after every so many, or a full one where changes are many, and at last step-24.
    */
   static Path archive(Path folder, TrainOptions options, int every) {
+    return archive(folder, options, every, DeltaRuns.MODEL);
+  }
+
+  /** The same with another model. */
+  static Path archive(Path folder, TrainOptions options, int every, ModelConfig model) {
     Path run = folder.resolve("run");
     Path archive = folder.resolve("archive");
     try (Device device = Device.cpu(1, 1L << 27);
@@ -38,7 +44,7 @@ final class ServedRuns {
             Trainer.create(
                 device,
                 PlantedRuns.encoder(DeltaRuns.ROWS),
-                DeltaRuns.MODEL,
+                model,
                 options.checkpoints(run, 0).deltas(DeltaRuns.everySteps(every, 100)))) {
       Files.createDirectories(archive);
       trainer.fit(
