@@ -51,6 +51,7 @@ import org.jspecify.annotations.Nullable;
 final class HttpFront implements AutoCloseable {
   private static final int OTHER_THREADS = 32;
   private static final long SWEEP_MILLIS = 1_000;
+  private static final long LEAST_SWEEP_MILLIS = 50;
   private static final long STOP_MILLIS = 3_000;
   private static final long LAST_NANOS = 500_000_000L;
   private static final long LOOK_MILLIS = 5;
@@ -202,7 +203,9 @@ final class HttpFront implements AutoCloseable {
     } catch (Exception e) {
       throw new IllegalStateException("serve: got " + e + " from the HTTP library", e);
     }
-    timer.scheduleWithFixedDelay(this::sweep, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+    long sweep =
+        Math.clamp(options.limits().headerTime().toMillis() / 4, LEAST_SWEEP_MILLIS, SWEEP_MILLIS);
+    timer.scheduleWithFixedDelay(this::sweep, sweep, sweep, TimeUnit.MILLISECONDS);
     long tick = Math.max(1, options.limits().queueTime().toMillis() / 4);
     timer.scheduleWithFixedDelay(admission::expire, tick, tick, TimeUnit.MILLISECONDS);
     return connector.getLocalPort();

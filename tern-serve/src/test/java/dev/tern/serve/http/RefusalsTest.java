@@ -23,16 +23,26 @@ final class RefusalsTest {
 
   private static TestServer server;
 
+  /** Gives up soon on heads and bodies that come slowly. */
+  private static TestServer quick;
+
   @BeforeAll
   static void start() {
-    server =
-        new TestServer(
-            TestServer.OPTIONS.withLimits(TestServer.OPTIONS.limits().withBody(100_000)), "m=30");
+    ServeLimits small =
+        TestServer.OPTIONS
+            .limits()
+            .withBody(100_000)
+            .withTimes(Duration.ofSeconds(3), Duration.ofSeconds(3));
+    server = new TestServer(TestServer.OPTIONS.withLimits(small), "m=30");
+    ServeLimits limits =
+        TestServer.OPTIONS.limits().withTimes(Duration.ofMillis(400), Duration.ofMinutes(1));
+    quick = new TestServer(TestServer.OPTIONS.withLimits(limits), "m=30");
   }
 
   @AfterAll
   static void stop() {
     server.close();
+    quick.close();
   }
 
   @Test
@@ -234,16 +244,15 @@ final class RefusalsTest {
 
   @Test
   void aHeadThatComesByteByByteIsClosed() throws Exception {
-    try (TestServer quick = quick();
-        Socket socket = quick.connect()) {
+    try (Socket socket = quick.connect()) {
       byte[] head =
           "GET /v2 HTTP/1.1\r\nHost: hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh"
               .getBytes(StandardCharsets.US_ASCII);
       boolean closed = false;
-      for (int at = 0; !closed && at < 300; at++) {
+      for (int at = 0; !closed && at < 1_200; at++) {
         try {
           socket.getOutputStream().write(head[Math.min(at, head.length - 1)]);
-          Thread.sleep(200);
+          Thread.sleep(50);
         } catch (IOException e) {
           closed = true;
         }
@@ -255,8 +264,7 @@ final class RefusalsTest {
 
   @Test
   void aBodyThatComesByteByByteIsRefused() throws Exception {
-    try (TestServer quick = quick();
-        Socket socket = quick.connect()) {
+    try (Socket socket = quick.connect()) {
       socket
           .getOutputStream()
           .write((INFER + "Content-Length: 5000\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
@@ -266,7 +274,7 @@ final class RefusalsTest {
                 try {
                   while (true) {
                     socket.getOutputStream().write('a');
-                    Thread.sleep(200);
+                    Thread.sleep(20);
                   }
                 } catch (IOException | InterruptedException e) {
                   return; // Closed, as expected.
@@ -282,22 +290,21 @@ final class RefusalsTest {
   void aBodyThatStopsIsRefused() throws Exception {
     ServeLimits limits =
         TestServer.OPTIONS.limits().withTimes(Duration.ofMinutes(1), Duration.ofMillis(300));
-    try (TestServer quick = new TestServer(TestServer.OPTIONS.withLimits(limits), "m=30")) {
-      assertRefused(quick.raw(INFER + "Content-Length: 5000\r\n\r\nabc"), 408);
+    try (TestServer brief = new TestServer(TestServer.OPTIONS.withLimits(limits), "m=30")) {
+      assertRefused(brief.raw(INFER + "Content-Length: 5000\r\n\r\nabc"), 408);
     }
   }
 
   @Test
   void aConnectionThatIsIdleBetweenSlowButWholeRequestsStaysOpen() throws Exception {
-    try (TestServer quick = quick();
-        Socket socket = quick.connect()) {
+    try (Socket socket = quick.connect()) {
       for (int i = 0; i < 3; i++) {
         socket
             .getOutputStream()
             .write("GET /v2 HTTP/1.1\r\nHost: h\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         byte[] start = socket.getInputStream().readNBytes(15);
         assertThat(new String(start, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 200 OK");
-        Thread.sleep(1_200);
+        Thread.sleep(600);
         socket.getInputStream().skipNBytes(socket.getInputStream().available());
       }
     }
@@ -338,12 +345,6 @@ final class RefusalsTest {
         .write("GET /v2 HTTP/1.1\r\nHost: h\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
     assertThat(new String(socket.getInputStream().readNBytes(15), StandardCharsets.US_ASCII))
         .isEqualTo("HTTP/1.1 200 OK");
-  }
-
-  private static TestServer quick() {
-    ServeLimits limits =
-        TestServer.OPTIONS.limits().withTimes(Duration.ofSeconds(1), Duration.ofMinutes(1));
-    return new TestServer(TestServer.OPTIONS.withLimits(limits), "m=30");
   }
 
   private static void assertRefused(String answer, int status) {
