@@ -68,7 +68,7 @@ public final class Main {
     Main main = new Main();
     Failures failures = new Failures(() -> main.debug);
     CommandLine root = new CommandLine(main);
-    Subcommand.wanted(args).forEach(each -> root.addSubcommand(each.type()));
+    Subcommand.wanted(args).forEach(each -> root.addSubcommand(each.command()));
     CommandLine command =
         root.registerConverter(long.class, text -> number(text, "a whole number", Long::valueOf))
             .registerConverter(double.class, text -> number(text, "a number", Double::valueOf))

@@ -16,7 +16,9 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.IntFunction;
 
 /** Finds the best items of files for the users of files. */
 final class Retrieval {
@@ -81,33 +83,35 @@ final class Retrieval {
 
   /** Adds the items of files. */
   void addItems(List<Path> files) {
-    KeptTexts texts = new KeptTexts(List.of(retriever.itemColumns().getFirst()));
-    DataSource source = source(Set.copyOf(retriever.itemColumns()), false).withoutLabels();
-    boolean texted = source.takesMore(files);
-    long rows = 0;
-    long without = 0;
-    try (DataReader items = texted ? source.open(files, texts) : source.open(files)) {
-      progress.begin("read items", "rows", 0, items.rowCount().orElse(0));
-      for (Optional<Batch> next = items.next(); next.isPresent(); next = items.next()) {
-        try (Batch batch = next.get()) {
-          int[] numbers = added(batch, files, rows);
-          for (int row = 0; row < numbers.length; row++) {
-            without += numbers[row] < 0 ? 1 : 0;
-            if (numbers[row] == names.size()) {
-              names.add(texted ? texts.text(row, 0) : id(batch, row));
-            }
+    long[] without = {0};
+    ItemFiles.Taker taker =
+        new ItemFiles.Taker() {
+          @Override
+          public void begin(OptionalLong rows) {
+            progress.begin("read items", "rows", 0, rows.orElse(0));
           }
-          texts.clear();
-          rows += batch.size();
-          progress.update(rows, "");
-        }
-      }
-    }
-    if (without > 0) {
+
+          @Override
+          public void take(Batch batch, IntFunction<String> texts, long before) {
+            int[] numbers = added(batch, files, before);
+            for (int row = 0; row < numbers.length; row++) {
+              without[0] += numbers[row] < 0 ? 1 : 0;
+              if (numbers[row] == names.size()) {
+                names.add(texts.apply(row));
+              }
+            }
+            progress.update(before + batch.size(), "");
+          }
+        };
+    long rows =
+        new ItemFiles(retriever.encoder(), retriever.itemColumns(), config).read(files, taker);
+    if (without[0] > 0) {
       progress.note(
           "rows of --items without a value of %s, which are no items: %s of %s"
               .formatted(
-                  retriever.itemColumns().getFirst(), Format.whole(without), Format.whole(rows)));
+                  retriever.itemColumns().getFirst(),
+                  Format.whole(without[0]),
+                  Format.whole(rows)));
     }
     if (retriever.size() == 0) {
       throw new DataException(
@@ -128,11 +132,6 @@ final class Retrieval {
   private DataSource source(Set<String> columns, boolean labelled) {
     DataSource all = labelled ? DataSource.of(config) : DataSource.strict(config);
     return all.forModel(retriever.encoder(), columns).once();
-  }
-
-  private String id(Batch rows, int row) {
-    int slot = retriever.schema().slotNames().indexOf(retriever.itemColumns().getFirst());
-    return String.valueOf(rows.ids(slot)[rows.offsets(slot)[row]]);
   }
 
   /**

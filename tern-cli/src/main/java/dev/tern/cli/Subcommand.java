@@ -46,15 +46,15 @@ enum Subcommand {
     return this == HELP || this == COMPLETION;
   }
 
-  /** Its class, loaded where it is asked for. */
-  Class<?> type() {
+  /** Its class, loaded where it is asked for, or a command of it. */
+  Object command() {
     return switch (this) {
       case QUICKSTART -> QuickstartCommand.class;
       case TRAIN -> TrainCommand.class;
       case EVALUATE -> EvaluateCommand.class;
       case PREDICT -> PredictCommand.class;
       case RETRIEVE -> RetrieveCommand.class;
-      case SERVE -> ServeCommand.class;
+      case SERVE -> new ServeCommand(CandidateFiles::new);
       case PUBLISH -> PublishCommand.class;
       case DATA -> DataCommand.class;
       case TABLE -> TableCommand.class;

@@ -2,9 +2,17 @@ package dev.tern.cli;
 
 import static dev.tern.cli.MainTest.tern;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.tern.base.DataException;
+import dev.tern.checkpoint.CheckpointWatch;
 import dev.tern.cli.MainTest.Result;
+import dev.tern.data.Batch;
+import dev.tern.predict.ItemFinder;
+import dev.tern.predict.ModelVersion;
+import dev.tern.predict.ServedModel;
+import dev.tern.predict.ServedOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -209,6 +218,72 @@ final class RetrieveCommandTest {
     for (String name : names) {
       assertThat(latest("other").resolve(name)).hasSameBinaryContentAs(latest("run").resolve(name));
     }
+  }
+
+  @Test
+  void anEvaluationFindsWhatRetrievalFindsAmongTheItemsOfItsRows() throws IOException {
+    Result trained =
+        tern(
+            "train",
+            config.toString(),
+            "--set",
+            "train.monitor=recall",
+            "--set",
+            "train.recall_at=3",
+            "--set",
+            "train.early_stop=5");
+    assertThat(trained.code()).as(trained.err()).isZero();
+    assertThat(trained.err()).containsPattern("evaluation  AUC 0\\.\\d+  recall@3 [01]\\.\\d{4}");
+    assertThat(trained.out())
+        .contains("the best by recall")
+        .containsPattern("recall@3 [01]\\.\\d{4} of 24 items there");
+    String rows = folder + "/rows.csv";
+    Result found =
+        tern("retrieve", folder + "/run", rows, "--items", rows, "--top", "3", "--recall");
+    double recall = Double.parseDouble(found.out().replaceAll("(?s).*recall@3 ([\\d.]+).*", "$1"));
+    assertThat(trained.out()).contains("%nrecall@3 %.4f of 24 items there".formatted(recall));
+    assertThat(folder.resolve("run/report.html")).content().contains("recall@3");
+    assertThat(folder.resolve("run/metrics.jsonl"))
+        .content()
+        .containsPattern("\"recall\":[01]\\.\\d+")
+        .contains("\"retrieval\":{\"at\":3,\"candidates\":24,\"rows\":");
+  }
+
+  @Test
+  void aServedModelFindsWhatRetrieveFinds() throws IOException {
+    assertThat(tern("train", config.toString()).code()).isZero();
+    assertThat(retrieve("--out", folder + "/top.csv", "--top", "5", "--keep", "user").code())
+        .isZero();
+    List<String> expected = lines("top.csv").subList(1, 1 + 5 * USERS);
+    Path run = folder.resolve("run");
+    CandidateFiles items = new CandidateFiles(run, List.of(folder.resolve("items.csv")));
+    ServedOptions options =
+        ServedOptions.DEFAULT.withFollow(CheckpointWatch.Follow.BEST).withCandidates(items);
+    try (ServedModel model = ServedModel.open(run, options);
+        ModelVersion version = model.pin()) {
+      ItemFinder finder = version.items().orElseThrow();
+      List<String> found = new ArrayList<>();
+      for (int u = 0; u < USERS; u++) {
+        Batch user = new Batch(version.schema(), 1);
+        String[] fields = user(u).split(",", -1);
+        version.encoder().addRow(Map.of("user", fields[0], "city", fields[1]), user);
+        ItemFinder.Found best = finder.top(user, 5, new int[][] {});
+        for (int i = 0; i < 5; i++) {
+          String item = finder.candidates().name(best.items()[i]);
+          found.add(fields[0] + "," + (i + 1) + "," + item + "," + best.scores()[i]);
+        }
+      }
+      assertThat(found).isEqualTo(expected);
+    }
+    Files.writeString(folder.resolve("none.csv"), "item,kind,price\n");
+    CandidateFiles none = new CandidateFiles(run, List.of(folder.resolve("none.csv")));
+    assertThatThrownBy(() -> ServedModel.open(run, ServedOptions.DEFAULT.withCandidates(none)))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("none.csv: got no items, expected some to choose from");
+    CandidateFiles gone = new CandidateFiles(run, List.of(folder.resolve("gone.csv")));
+    assertThatThrownBy(() -> ServedModel.open(run, ServedOptions.DEFAULT.withCandidates(gone)))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("gone.csv");
   }
 
   private Path latest(String run) throws IOException {

@@ -22,13 +22,7 @@ public final class InferProtocol {
    * @param jsonLength of a body of JSON and then binary tensors, the bytes of its JSON
    */
   public Reply infer(ServedVersion version, byte[] body, int length, OptionalInt jsonLength) {
-    int jsonEnd = jsonLength.orElse(length);
-    if (jsonEnd < 1 && length > 0 || jsonEnd > length) {
-      throw new RefusedException(
-          400,
-          "Inference-Header-Content-Length: got %d, expected 1 to %d, the length of the JSON"
-              .formatted(jsonEnd, length));
-    }
+    int jsonEnd = jsonEnd(length, jsonLength);
     RequestContext context = contexts.take(version.encoder());
     try {
       InferRequest request = new InferRequest(context, body, jsonEnd, length);
@@ -41,5 +35,17 @@ public final class InferProtocol {
     } finally {
       contexts.give(context);
     }
+  }
+
+  /** Where the JSON of a body ends. */
+  static int jsonEnd(int length, OptionalInt jsonLength) {
+    int jsonEnd = jsonLength.orElse(length);
+    if (jsonEnd < 1 && length > 0 || jsonEnd > length) {
+      throw new RefusedException(
+          400,
+          "Inference-Header-Content-Length: got %d, expected 1 to %d, the length of the JSON"
+              .formatted(jsonEnd, length));
+    }
+    return jsonEnd;
   }
 }

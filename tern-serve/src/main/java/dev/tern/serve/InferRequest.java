@@ -76,6 +76,7 @@ final class InferRequest {
     inputs.clear();
     outputs.clear();
     fill.clear();
+    ExcludedItems.clear(context);
     id = Optional.empty();
     hasInputs = false;
     try (JsonParser json = JsonBody.parser(body, jsonEnd)) {
@@ -114,6 +115,7 @@ final class InferRequest {
         }
       }
       case "parameters" -> OptionsReader.read(json, context.options);
+      case "exclude" -> ExcludedItems.read(context, json);
       default ->
           throw JsonBody.wrong(
               Shown.line(PredictRequest.shorten(name)), "id, inputs, outputs or parameters");

@@ -99,6 +99,7 @@ final class PredictRequest {
         context.onceFiller.endOnce();
         again = form == Form.ROWS || form == Form.SPLIT;
       }
+      case "exclude" -> ExcludedItems.read(context, json);
       case "signature_name" -> json.skipChildren();
       case "parameters", "params" -> OptionsReader.read(json, context.options);
       default ->

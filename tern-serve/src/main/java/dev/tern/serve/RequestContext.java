@@ -3,6 +3,7 @@ package dev.tern.serve;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.RowFiller;
+import org.jspecify.annotations.Nullable;
 
 /** Working memory of a request, used again by later ones of models with the same encoder. */
 final class RequestContext {
@@ -11,6 +12,8 @@ final class RequestContext {
 
   /** Values of columns that are given once for all rows, with each of the rows that has them. */
   static final int MOST_REPEATED = 8_000_000;
+
+  private static final int ID_BYTES = Long.BYTES;
 
   final FeatureEncoder encoder;
   final RowFiller filler;
@@ -34,19 +37,34 @@ final class RequestContext {
   /** A name at hand. */
   char[] text = new char[64];
 
-  RequestContext(FeatureEncoder encoder) {
+  /** The items that a request does not want, where it asks for items. */
+  @Nullable ExcludedItems excluded;
+
+  private final RequestMemory memory;
+
+  /** Bytes of {@link #memory} that the request at hand holds. */
+  private long held;
+
+  RequestContext(FeatureEncoder encoder, RequestMemory memory) {
     this.encoder = encoder;
+    this.memory = memory;
     filler = encoder.filler();
     rows = new Batch(encoder.rawSchema(), 16);
     onceFiller = encoder.filler();
     once = new Batch(encoder.rawSchema(), 1);
   }
 
-  /** Refuses columns for all rows that are too many values in all. */
+  /**
+   * Refuses columns for all rows that are too many values in all, or more than memory is left for:
+   * a small body may hold a few long lists for many rows.
+   */
   void requireRepeated(int count) {
     long values = 0;
+    long bytes = 0;
     for (int s = 0; s < once.schema().slotCount(); s++) {
       values += once.idCount(s);
+      int each = once.schema().slots().get(s).weighted() ? ID_BYTES + Float.BYTES : ID_BYTES;
+      bytes += (long) each * once.idCount(s) * count;
     }
     if (values * count > MOST_REPEATED) {
       throw new RefusedException(
@@ -54,6 +72,19 @@ final class RequestContext {
           "context: got %,d values for each of %,d rows, expected at most %,d in all; send fewer rows at once"
               .formatted(values, count, MOST_REPEATED));
     }
+    if (!memory.take(bytes)) {
+      throw new RefusedException(
+          503,
+          "context: got %,d values for each of %,d rows, for which no memory is left; ask again, or send fewer rows at once"
+              .formatted(values, count));
+    }
+    held += bytes;
+  }
+
+  /** Gives back what the request held. */
+  void giveMemory() {
+    memory.give(held);
+    held = 0;
   }
 
   /** The ids that it has room for. */

@@ -11,7 +11,22 @@ public final class RequestContexts {
 
   private static final int MOST = Math.max(16, 4 * Runtime.getRuntime().availableProcessors());
 
+  private final RequestMemory memory;
   private final ArrayDeque<RequestContext> free = new ArrayDeque<>();
+
+  /** Contexts of requests that may hold as much memory as they need. */
+  public RequestContexts() {
+    this(RequestMemory.UNLIMITED);
+  }
+
+  /**
+   * Contexts of requests that share memory.
+   *
+   * @param memory what columns for all rows take, while their request is answered
+   */
+  public RequestContexts(RequestMemory memory) {
+    this.memory = memory;
+  }
 
   RequestContext take(FeatureEncoder encoder) {
     synchronized (this) {
@@ -23,12 +38,14 @@ public final class RequestContexts {
         }
       }
     }
-    return new RequestContext(encoder);
+    return new RequestContext(encoder, memory);
   }
 
   /** Takes a context back, unless a large request made it large. */
   void give(RequestContext context) {
     context.flow.end();
+    context.excluded = null;
+    context.giveMemory();
     if (context.ids() > MOST_IDS) {
       return;
     }

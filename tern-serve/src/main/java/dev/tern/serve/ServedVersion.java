@@ -1,11 +1,14 @@
 package dev.tern.serve;
 
 import dev.tern.data.Batch;
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.model.Task;
+import dev.tern.predict.ItemFinder;
 import dev.tern.predict.ModelVersion;
 import dev.tern.predict.Predictor;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A model at one step: what one request is answered with, from its first row to its last.
@@ -13,8 +16,60 @@ import java.util.List;
  * @param model the name it is served by
  * @param step the step of training that it was saved at
  * @param scorer scores rows
+ * @param items finds items for users, where the model is served with candidates
  */
-public record ServedVersion(String model, long step, Scorer scorer) {
+public record ServedVersion(String model, long step, Scorer scorer, Optional<Items> items) {
+  /** A model that finds no items. */
+  public ServedVersion(String model, long step, Scorer scorer) {
+    this(model, step, scorer, Optional.empty());
+  }
+
+  /** What finds the best of all candidates. Thread-safe. */
+  public interface Items {
+    /** Candidates. */
+    int size();
+
+    /** The text of a candidate by its number. */
+    String name(int item);
+
+    /** The number of the candidate with a raw id; -1 where there is none. */
+    int find(long id);
+
+    /** The slot of raw rows whose ids name items. */
+    int slot();
+
+    /** As {@link ItemFinder#top}. */
+    ItemFinder.Found top(Batch users, int most, int[][] excluded);
+  }
+
+  /** The candidates of a version. */
+  record OfFinder(ItemFinder finder) implements Items {
+    @Override
+    public int size() {
+      return finder.size();
+    }
+
+    @Override
+    public String name(int item) {
+      return finder.candidates().name(item);
+    }
+
+    @Override
+    public int find(long id) {
+      return finder.find(id);
+    }
+
+    @Override
+    public int slot() {
+      return finder.slot();
+    }
+
+    @Override
+    public ItemFinder.Found top(Batch users, int most, int[][] excluded) {
+      return finder.top(users, most, excluded);
+    }
+  }
+
   /** What scores rows. Thread-safe. */
   public interface Scorer {
     FeatureEncoder encoder();
@@ -24,6 +79,9 @@ public record ServedVersion(String model, long step, Scorer scorer) {
     void score(Batch rows, float[] target);
 
     void logits(Batch rows, float[] target);
+
+    /** As {@link #score(Batch, float[])}; adds rows to counts that were made for the encoder. */
+    void score(Batch rows, float[] target, ColumnCounts counts);
   }
 
   /** A predictor, which nothing replaces. */
@@ -46,6 +104,11 @@ public record ServedVersion(String model, long step, Scorer scorer) {
     @Override
     public void logits(Batch rows, float[] target) {
       predictor.logits(rows, target);
+    }
+
+    @Override
+    public void score(Batch rows, float[] target, ColumnCounts counts) {
+      predictor.score(rows, target, counts);
     }
   }
 
@@ -79,12 +142,23 @@ public record ServedVersion(String model, long step, Scorer scorer) {
           public void logits(Batch rows, float[] target) {
             version.logits(rows, target);
           }
-        });
+
+          @Override
+          public void score(Batch rows, float[] target, ColumnCounts counts) {
+            version.score(rows, target, counts);
+          }
+        },
+        version.items().map(OfFinder::new));
   }
 
   /** The same with another scorer, such as one that counts. */
   public ServedVersion with(Scorer other) {
-    return new ServedVersion(model, step, other);
+    return new ServedVersion(model, step, other, items);
+  }
+
+  /** The same with other items, such as some that are counted. */
+  public ServedVersion with(Items other) {
+    return new ServedVersion(model, step, scorer, Optional.of(other));
   }
 
   /** What turns rows into features. */

@@ -451,4 +451,16 @@ final class ProtocolTest {
     plainModel.logits(one, logit);
     return logit[0];
   }
+
+  @Test
+  void ofEqualRowsTheFirstOnesAreTheBest() {
+    String same = "{\"C1\":3}";
+    String rows = "[" + (same + ",").repeat(40) + same + "]";
+    String score = score(plain, "C1", 3);
+    String expected =
+        "{\"predictions\":[%s,%s,%s],\"indices\":[0,1,2]}".formatted(score, score, score);
+    assertThat(predict(plain, "{\"instances\":" + rows + ",\"parameters\":{\"top_k\":3}}"))
+        .isEqualTo(expected);
+    assertThat(invoke("{\"instances\":" + rows + ",\"params\":{\"top_k\":3}}")).isEqualTo(expected);
+  }
 }

@@ -56,6 +56,41 @@ final class RefusalTest {
     return String.valueOf(fault.getMessage());
   }
 
+  @Test
+  void columnsForAllRowsCountAsMemoryUntilTheirRequestIsAnswered() {
+    long[] held = {0, 0};
+    RequestMemory memory =
+        new RequestMemory() {
+          @Override
+          public boolean take(long bytes) {
+            held[0] += held[0] + bytes > 1_000 ? 0 : bytes;
+            held[1]++;
+            return held[0] > 0 || bytes == 0;
+          }
+
+          @Override
+          public void give(long bytes) {
+            held[0] -= bytes;
+          }
+        };
+    PredictProtocol limited = new PredictProtocol(new RequestContexts(memory));
+    String row = "{\"pair\":[1,2]}";
+    String many =
+        "{\"context\":{\"tags\":[\"a\",\"b\",\"a\"],\"words\":{\"a\":1}},\"instances\":["
+            + (row + ",").repeat(29)
+            + row
+            + "]}";
+    assertThatExceptionOfType(RefusedException.class)
+        .isThrownBy(() -> limited.predict(version, utf8(many), utf8(many).length))
+        .withMessageContaining(
+            "context: got 4 values for each of 30 rows, for which no memory is left")
+        .matches(fault -> fault.status() == 503);
+    String few = many.replace((row + ",").repeat(20), "");
+    assertThat(limited.predict(version, utf8(few), utf8(few).length).status()).isEqualTo(200);
+    assertThat(held[0]).as("3 ids and one with a weight for 10 rows were given back").isZero();
+    assertThat(held[1]).isEqualTo(2);
+  }
+
   private static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }

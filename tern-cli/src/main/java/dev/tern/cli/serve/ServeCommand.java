@@ -8,10 +8,13 @@ import dev.tern.serve.http.ModelServer;
 import dev.tern.serve.http.ModelSource;
 import dev.tern.serve.http.ServeOptions;
 import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,6 +35,8 @@ public final class ServeCommand implements Callable<Integer> {
   @Mixin private ServerChoice server = new ServerChoice();
 
   @Mixin private TablesChoice tables = new TablesChoice();
+
+  private final CandidateReading reading;
 
   @Mixin private TopicFeeds topics = new TopicFeeds();
 
@@ -54,25 +59,52 @@ public final class ServeCommand implements Callable<Integer> {
   private ModelSource.Follow follow = ModelSource.Follow.LATEST;
 
   @Option(
+      names = "--candidates",
+      paramLabel = "[NAME=]FILE",
+      description =
+          "Files with the columns of items, as tern retrieve takes them: the model of two towers"
+              + " then also answers requests for the best of these items. Several for one model"
+              + " with commas between them; of several models with the name in front.")
+  private List<String> candidates = List.of();
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description =
+          "Read options and models from a file of YAML: options by their names, models as a list"
+              + " under models. What the command line says counts before it.")
+  private @Nullable Path config;
+
+  @Option(
       names = "--check",
       description =
           "Ask the server at --host and --port whether it is ready, and end with 0 if so, else"
               + " with 1.")
   private boolean check;
 
+  /**
+   * The command.
+   *
+   * @param reading reads files of items
+   */
+  public ServeCommand(CandidateReading reading) {
+    this.reading = reading;
+  }
+
   @Override
   public Integer call() {
+    Optional<ServeFile> file = Optional.ofNullable(config).map(this::read);
     if (check) {
       return server.readiness().holds() ? 0 : 1;
     }
-    if (models.isEmpty()) {
+    List<ServedName> names = names(file);
+    if (names.isEmpty()) {
       throw new ConfigException(
           "serve: got no model, expected at least one run's folder or checkpoint, as in tern serve"
               + " runs/census");
     }
     ServeOptions options = server.options();
     ScoreOptions scoring = tables.options();
-    List<ServedName> names = models.stream().map(ServedName::of).toList();
     long start = System.nanoTime();
     try (TopicFeeds.Running feeds = topics.start(names, follow, scoring, this::note);
         ModelServer running = start(options, feeds)) {
@@ -92,6 +124,21 @@ public final class ServeCommand implements Callable<Integer> {
     } catch (OutOfBudgetException e) {
       throw new IllegalStateException(e.getMessage() + " (the budget is --memory)", e);
     }
+  }
+
+  private ServeFile read(Path file) {
+    FileChoice choice = new FileChoice(spec);
+    ServeFile read = ServeFile.read(file, choice.names());
+    choice.apply(read);
+    return read;
+  }
+
+  /** The models that are named, those of the command line first. */
+  private List<ServedName> names(Optional<ServeFile> file) {
+    ServedModels all = new ServedModels(reading);
+    List<ServedName> names = new ArrayList<>(all.of(models, candidates));
+    file.ifPresent(of -> of.models().forEach(model -> names.add(all.of(model))));
+    return names;
   }
 
   private ModelServer start(ServeOptions options, TopicFeeds.Running feeds) {

@@ -1,11 +1,14 @@
 package dev.tern.cli.serve;
 
 import dev.tern.cli.config.ConfigException;
+import dev.tern.embedding.config.RowFormat;
+import dev.tern.predict.Candidates;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.http.ModelSource;
 import dev.tern.stream.TopicAddress;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /**
@@ -14,15 +17,28 @@ import java.util.regex.Pattern;
  *
  * @param label {@link ModelSource#STABLE} where none is given
  * @param path empty while its topic is not brought into a folder
+ * @param own what this model has otherwise than others
  */
-record ServedName(String name, String label, Path path, Optional<TopicAddress> topic) {
+record ServedName(String name, String label, Path path, Optional<TopicAddress> topic, Own own) {
+  /**
+   * What a model says for itself.
+   *
+   * @param candidates makes what reads its items from the folder that it is opened from
+   */
+  record Own(
+      Optional<ModelSource.Follow> follow,
+      Optional<RowFormat> tables,
+      Optional<Function<Path, Candidates.Source>> candidates) {
+    static final Own NOTHING = new Own(Optional.empty(), Optional.empty(), Optional.empty());
+  }
+
   /** A folder whose own name says nothing of the model. */
   private static final Pattern NAMELESS =
       Pattern.compile("checkpoints|best|latest|step-\\d+(\\.delta)?|\\.{0,2}");
 
   /** One of a folder. */
   ServedName(String name, String label, Path path) {
-    this(name, label, path, Optional.empty());
+    this(name, label, path, Optional.empty(), Own.NOTHING);
   }
 
   static ServedName of(String argument) {
@@ -41,10 +57,10 @@ record ServedName(String name, String label, Path path, Optional<TopicAddress> t
         : new ServedName(parts[0], label, Path.of(place));
   }
 
-  private static ServedName ofTopic(String name, String label, String place) {
+  static ServedName ofTopic(String name, String label, String place) {
     TopicAddress topic = topic(place);
     return new ServedName(
-        name.isEmpty() ? topic.topic() : name, label, Path.of(""), Optional.of(topic));
+        name.isEmpty() ? topic.topic() : name, label, Path.of(""), Optional.of(topic), Own.NOTHING);
   }
 
   /** The topic that an argument names. */
@@ -70,12 +86,28 @@ record ServedName(String name, String label, Path path, Optional<TopicAddress> t
 
   /** The same in a folder. */
   ServedName in(Path folder) {
-    return new ServedName(name, label, folder, topic);
+    return new ServedName(name, label, folder, topic, own);
+  }
+
+  /** The same with something of its own. */
+  ServedName with(Own other) {
+    return new ServedName(name, label, path, topic, other);
+  }
+
+  /** Which checkpoint is served, where {@code usual} holds for models that do not say. */
+  ModelSource.Follow follow(ModelSource.Follow usual) {
+    return own.follow().orElse(usual);
   }
 
   ModelSource source(ModelSource.Follow follow, ScoreOptions scoring) {
     try {
-      return new ModelSource(name, label, path, follow, scoring);
+      return new ModelSource(
+          name,
+          label,
+          path,
+          follow(follow),
+          own.tables().map(scoring::withTables).orElse(scoring),
+          own.candidates().map(reading -> reading.apply(path)));
     } catch (IllegalArgumentException e) {
       throw new ConfigException(String.valueOf(e.getMessage()), e);
     }

@@ -79,7 +79,7 @@ final class TopicFeeds {
       ScoreOptions scoring,
       Running running,
       Consumer<String> notes) {
-    if (follow == ModelSource.Follow.BEST) {
+    if (name.follow(follow) == ModelSource.Follow.BEST) {
       throw new ConfigException(
           "serve: got --follow best with "
               + topic

@@ -1,5 +1,6 @@
 package dev.tern.serve.http;
 
+import dev.tern.base.DataException;
 import dev.tern.serve.RefusedException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.ServedVersion;
@@ -10,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * What the server answers on each route. It knows no HTTP library; {@link HttpFront} reads requests
@@ -18,16 +21,18 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Answers {
   /** What the server speaks. */
   record Protocols(
-      Protocol infer,
-      Protocol predict,
-      Protocol invocations,
-      Describer describer,
-      GrpcAnswers.Messages messages) {}
+      Scoring scoring, Finding finding, Describer describer, GrpcAnswers.Messages messages) {}
 
-  /** A form of requests for scores and of their answers. */
+  /** Protocols of requests for scores. */
+  record Scoring(Protocol infer, Protocol predict, Protocol invocations) {}
+
+  /** Protocols of requests for items. */
+  record Finding(Protocol tensors, Protocol rows) {}
+
+  /** A form of requests for scores or items, and of their answers. */
   interface Protocol {
     /**
-     * Scores the rows of a body.
+     * Answers the rows of a body.
      *
      * @param body the bytes {@code body[0, length)}
      * @param jsonLength the bytes of JSON that a body begins with, before binary tensors; empty
@@ -68,13 +73,21 @@ final class Answers {
   static final String VERSION = "0.1.0";
 
   private final Protocols protocols;
+  private final BiConsumer<Hosted, LiveModel> warming;
+  private final Consumer<String> notes;
   private final ReentrantLock loading = new ReentrantLock();
   private volatile Map<String, Hosted> models = Map.of();
   private volatile State state = State.LOADING;
   private volatile Runnable listener = () -> {};
 
-  Answers(Protocols protocols) {
+  /**
+   * @param warming makes a model fast that was loaded again
+   * @param notes takes a line for each thing that who runs the server should know
+   */
+  Answers(Protocols protocols, BiConsumer<Hosted, LiveModel> warming, Consumer<String> notes) {
     this.protocols = protocols;
+    this.warming = warming;
+    this.notes = notes;
   }
 
   /** The same by gRPC. */
@@ -208,22 +221,26 @@ final class Answers {
   private Reply index() {
     StringBuilder json = new StringBuilder("[");
     for (Hosted model : models.values()) {
-      for (Map.Entry<String, LiveModel> version : model.labels().entrySet()) {
+      for (Place place : model.places()) {
+        String version = place.model().map(live -> Long.toString(live.step())).orElse("");
         json.append(json.length() == 1 ? "" : ",")
             .append("{\"name\":")
             .append(JsonText.quoted(model.name()))
             .append(",\"version\":\"")
-            .append(version.getValue().step())
+            .append(version)
             .append("\",\"label\":")
-            .append(JsonText.quoted(version.getKey()))
-            .append(",\"state\":\"READY\"}");
+            .append(JsonText.quoted(place.label()))
+            .append(
+                version.isEmpty()
+                    ? ",\"state\":\"UNAVAILABLE\",\"reason\":\"unloaded\"}"
+                    : ",\"state\":\"READY\"}");
       }
     }
     return JsonText.reply(200, json.append(']').toString());
   }
 
   /**
-   * Scores the rows of a body.
+   * Scores the rows of a body, or finds items for them.
    *
    * @param body the bytes {@code body[0, length)}
    */
@@ -236,9 +253,11 @@ final class Answers {
       OptionalInt jsonLength) {
     Protocol protocol =
         switch (route.kind()) {
-          case INFER -> protocols.infer();
-          case PREDICT -> protocols.predict();
-          case INVOCATIONS -> protocols.invocations();
+          case INFER -> protocols.scoring().infer();
+          case PREDICT -> protocols.scoring().predict();
+          case INVOCATIONS -> protocols.scoring().invocations();
+          case RETRIEVE -> protocols.finding().tensors();
+          case RETRIEVE_ROWS -> protocols.finding().rows();
           default -> throw new IllegalArgumentException("answers: got " + route.kind());
         };
     try (LiveModel.Lease lease = model.lease(route)) {
@@ -248,23 +267,80 @@ final class Answers {
   }
 
   static ServedVersion counted(ServedVersion version, ModelMetrics metrics) {
-    return version.with(new CountedScorer(version.scorer(), metrics));
+    ServedVersion counted = version.with(new CountedScorer(version.scorer(), metrics));
+    return version.items().isEmpty()
+        ? counted
+        : counted.with(new CountedItems(version.items().get(), metrics));
   }
 
-  /** Has a model serve another step: {@code {"parameters":{"step":"30"}}}; the newest without. */
-  Reply load(Route route, byte[] body) {
-    LiveModel model = model(route).versions().getFirst();
-    var step = LoadRequest.step(body);
+  /**
+   * Loads or unloads what a body names: a step alone is for the first label, a label alone for its
+   * newest step, and a body without either for all labels.
+   */
+  Reply change(Route route, byte[] body) {
+    Hosted model = model(route);
+    LoadRequest request = LoadRequest.of(body);
     if (!loading.tryLock()) {
       throw new RefusedException(
           409, "load: got a request while another one is at work; ask again");
     }
     try {
-      model.load(step);
+      return route.kind() == Route.Kind.LOAD ? load(model, request) : unload(model, request);
     } finally {
       loading.unlock();
     }
-    return JsonText.reply(200, "{\"step\":\"" + model.step() + "\"}");
+  }
+
+  private Reply load(Hosted model, LoadRequest request) {
+    List<Place> places =
+        request.labels().isEmpty() && request.step().isPresent()
+            ? List.of(model.places().getFirst())
+            : named(model, request);
+    StringBuilder json = new StringBuilder();
+    for (Place place : places) {
+      LiveModel live;
+      try {
+        live = place.load(fresh -> warming.accept(model, fresh));
+        live.load(request.step());
+      } catch (RefusedException e) {
+        throw json.isEmpty()
+            ? e
+            : new RefusedException(
+                e.status(),
+                "label %s: %s; loaded before it: {%s}"
+                    .formatted(place.label(), e.getMessage(), json));
+      } catch (DataException e) {
+        notes.accept(model.name() + "@" + place.label() + ": " + e.getMessage());
+        throw new RefusedException(
+            400,
+            "label %s: got a model that cannot be loaded, expected one; the server's log says why"
+                .formatted(place.label()));
+      }
+      json.append(json.isEmpty() ? "" : ",")
+          .append(JsonText.quoted(place.label()))
+          .append(":\"")
+          .append(live.step())
+          .append('"');
+    }
+    String step = places.getFirst().model().map(live -> Long.toString(live.step())).orElse("");
+    return JsonText.reply(
+        200,
+        places.size() == 1
+            ? "{\"step\":\"" + step + "\"}"
+            : "{\"step\":\"" + step + "\",\"labels\":{" + json + "}}");
+  }
+
+  private static List<Place> named(Hosted model, LoadRequest request) {
+    return request.labels().isEmpty() ? model.places() : model.places(request.labels());
+  }
+
+  private static Reply unload(Hosted model, LoadRequest request) {
+    if (request.step().isPresent()) {
+      throw new RefusedException(
+          400, "unload: got a step, expected labels or none; an unloaded model has no step");
+    }
+    named(model, request).forEach(Place::unload);
+    return JsonText.reply(200, "{}");
   }
 
   /** The answer to an error of Tern itself, which says nothing of its inside. */

@@ -1,11 +1,17 @@
 package dev.tern.serve.http;
 
+import dev.tern.serve.RequestMemory;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
-/** Bytes that the bodies of all requests may hold at once, so that slow callers fill no heap. */
-final class BodyBudget {
+/**
+ * Bytes that all requests may hold at once, so that slow callers fill no heap: bodies as they were
+ * sent, inflated ones, and columns that a body has once for many rows.
+ */
+final class BodyBudget implements RequestMemory {
   private final long most;
   private final AtomicLong held = new AtomicLong();
+  private final LongAdder refused = new LongAdder();
 
   BodyBudget(long most) {
     this.most = most;
@@ -16,16 +22,23 @@ final class BodyBudget {
     return new BodyBudget(Math.max(2 * limits.body(), Runtime.getRuntime().maxMemory() / 4));
   }
 
-  /** Takes {@code bytes}, or says that there is no room for them. */
-  boolean take(long bytes) {
+  @Override
+  public boolean take(long bytes) {
     if (held.addAndGet(bytes) > most) {
       held.addAndGet(-bytes);
+      refused.increment();
       return false;
     }
     return true;
   }
 
-  void give(long bytes) {
+  /** How often there was no room. */
+  long refused() {
+    return refused.sum();
+  }
+
+  @Override
+  public void give(long bytes) {
     held.addAndGet(-bytes);
   }
 

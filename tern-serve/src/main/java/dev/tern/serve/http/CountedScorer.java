@@ -1,6 +1,7 @@
 package dev.tern.serve.http;
 
 import dev.tern.data.Batch;
+import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.model.Task;
 import dev.tern.serve.ServedVersion;
@@ -22,7 +23,20 @@ record CountedScorer(ServedVersion.Scorer scorer, ModelMetrics metrics)
   @Override
   public void score(Batch rows, float[] target) {
     long start = System.nanoTime();
-    scorer.score(rows, target);
+    if (metrics.columns().isTurn()) {
+      ColumnCounts counts = new ColumnCounts(encoder());
+      scorer.score(rows, target, counts);
+      metrics.columns().add(counts);
+    } else {
+      scorer.score(rows, target);
+    }
+    metrics.scored(rows.size(), tasks().size(), target, System.nanoTime() - start);
+  }
+
+  @Override
+  public void score(Batch rows, float[] target, ColumnCounts counts) {
+    long start = System.nanoTime();
+    scorer.score(rows, target, counts);
     metrics.scored(rows.size(), tasks().size(), target, System.nanoTime() - start);
   }
 

@@ -9,9 +9,13 @@ import dev.tern.predict.ServedModel;
 import dev.tern.predict.ServedOptions;
 import dev.tern.serve.RefusedException;
 import dev.tern.serve.ServedVersion;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** A checkpoint, or a run whose checkpoints are served as training writes them. */
@@ -25,6 +29,9 @@ final class FollowedModel implements LiveModel {
   private final Optional<ModelFeed> feed;
   private final ServedModel model;
   private volatile long loadedMillis = System.currentTimeMillis();
+  private volatile Optional<Long> writtenMillis = Optional.empty();
+  private final AtomicLong deltas = new AtomicLong();
+  private final AtomicLong deltaRows = new AtomicLong();
   private volatile long step;
   private volatile boolean isOpen;
   private volatile Known known;
@@ -43,8 +50,9 @@ final class FollowedModel implements LiveModel {
         source.follow() == ModelSource.Follow.LATEST
             ? CheckpointWatch.Follow.LATEST
             : CheckpointWatch.Follow.BEST;
-    ServedOptions options =
+    ServedOptions plain =
         ServedOptions.DEFAULT.withScoring(source.scoring()).withFollow(follow).withMemory(memory);
+    ServedOptions options = source.candidates().map(plain::withCandidates).orElse(plain);
     model = ServedModel.open(source.path(), options, this::heard);
     try (ModelVersion first = model.pin()) {
       step = first.step();
@@ -76,6 +84,9 @@ final class FollowedModel implements LiveModel {
   }
 
   private void heard(ModelEvent event) {
+    if (event instanceof ModelEvent.Loaded loaded) {
+      note(loaded);
+    }
     if (!isOpen && event instanceof ModelEvent.Loaded) {
       return; // The first version; who opens the model says so.
     }
@@ -89,6 +100,7 @@ final class FollowedModel implements LiveModel {
       }
       case ModelEvent.RolledBack back -> {
         took(back.step());
+        writtenMillis = Optional.empty();
         notes.accept(name + "went back from step " + back.from() + " to step " + back.step());
       }
       case ModelEvent.Refused refused -> {
@@ -96,6 +108,23 @@ final class FollowedModel implements LiveModel {
         String then = isOpen ? "; step " + step + " goes on serving" : "; it is left out";
         notes.accept(name + refused.reason() + then);
       }
+    }
+  }
+
+  private void note(ModelEvent.Loaded loaded) {
+    writtenMillis = written(loaded.read().checkpoint());
+    if (loaded.how() != ModelEvent.How.WHOLE) {
+      deltas.incrementAndGet();
+      deltaRows.addAndGet(loaded.read().rows());
+    }
+  }
+
+  /** When a checkpoint was written; empty where training has removed it. */
+  private static Optional<Long> written(Path checkpoint) {
+    try {
+      return Optional.of(Files.getLastModifiedTime(checkpoint.resolve("manifest.json")).toMillis());
+    } catch (IOException e) {
+      return Optional.empty();
     }
   }
 
@@ -144,6 +173,19 @@ final class FollowedModel implements LiveModel {
   @Override
   public long memoryBytes() {
     return model.memoryInUse();
+  }
+
+  @Override
+  public Facts facts() {
+    try (ModelVersion now = model.pin()) {
+      return new Facts(
+          deltas.get(),
+          deltaRows.get(),
+          writtenMillis,
+          now.items().map(items -> new Candidates(items.size(), items.bytes())));
+    } catch (IllegalStateException e) {
+      return LiveModel.super.facts(); // It is being unloaded.
+    }
   }
 
   @Override

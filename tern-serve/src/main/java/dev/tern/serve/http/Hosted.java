@@ -4,7 +4,9 @@ import dev.tern.serve.RefusedException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -12,17 +14,17 @@ import java.util.function.ToDoubleFunction;
  */
 final class Hosted {
   private final String name;
-  private final Map<String, LiveModel> byLabel;
-  private final LiveModel first;
+  private final Map<String, Place> byLabel = new LinkedHashMap<>();
+  private final Place first;
   private final ModelMetrics metrics;
 
   /**
-   * @param byLabel in the order that they were named; not empty
+   * @param places in the order that they were named; not empty
    */
-  Hosted(String name, Map<String, LiveModel> byLabel) {
+  Hosted(String name, List<Place> places) {
     this.name = name;
-    this.byLabel = new LinkedHashMap<>(byLabel);
-    first = byLabel.values().iterator().next();
+    places.forEach(each -> byLabel.put(each.label(), each));
+    first = places.getFirst();
     metrics = new ModelMetrics(name);
   }
 
@@ -34,39 +36,57 @@ final class Hosted {
     return metrics;
   }
 
+  /** Those in memory. */
   List<LiveModel> versions() {
+    return byLabel.values().stream().flatMap(each -> each.model().stream()).toList();
+  }
+
+  List<Place> places() {
     return List.copyOf(byLabel.values());
   }
 
-  Map<String, LiveModel> labels() {
-    return byLabel;
+  /**
+   * The places with these labels, in the order that they were named at the start.
+   *
+   * @throws RefusedException 404 where there is no such label
+   */
+  List<Place> places(List<String> labels) {
+    for (String label : labels) {
+      if (!byLabel.containsKey(label)) {
+        throw unknown("label " + label, byLabel.keySet().toString());
+      }
+    }
+    return places().stream().filter(each -> labels.contains(each.label())).toList();
   }
 
   /**
    * The version that a path asks for, held until the lease is closed.
    *
-   * @throws RefusedException 404 where it is not served
+   * @throws RefusedException 404 where it is not served, 503 where it is unloaded
    */
   LiveModel.Lease lease(Route route) {
     if (!route.label().isEmpty()) {
-      LiveModel model = byLabel.get(route.label());
-      if (model == null) {
+      Place place = byLabel.get(route.label());
+      if (place == null) {
         throw unknown("label " + route.label(), byLabel.keySet().toString());
       }
-      return model.lease();
+      return place.lease();
     }
     if (route.version().isEmpty()) {
       return first.lease();
     }
-    for (LiveModel model : byLabel.values()) {
-      LiveModel.Lease lease = model.lease();
+    for (Place place : byLabel.values()) {
+      if (place.model().isEmpty()) {
+        continue;
+      }
+      LiveModel.Lease lease = place.lease();
       if (route.version().equals(Long.toString(lease.version().step()))) {
         return lease;
       }
       lease.close();
     }
     throw unknown(
-        "version " + route.version(), byLabel.values().stream().map(LiveModel::step).toList() + "");
+        "version " + route.version(), versions().stream().map(LiveModel::step).toList() + "");
   }
 
   private RefusedException unknown(String what, String there) {
@@ -76,23 +96,20 @@ final class Hosted {
 
   /** Whether the checkpoints of a version come from elsewhere. */
   boolean hasFeed() {
-    return byLabel.values().stream().anyMatch(model -> model.feed().isPresent());
+    return versions().stream().anyMatch(model -> model.feed().isPresent());
   }
 
   /** Writes a line for each version that has a feed. */
   void writeFeeds(Exposition page, String family, ToDoubleFunction<ModelFeed.State> value) {
-    byLabel.forEach((label, model) ->
-        model
-            .feed()
-            .ifPresent(
-                feed -> page.line(family, labels(label), value.applyAsDouble(feed.state()))));
+    write(page, family, live -> live.feed().map(feed -> value.applyAsDouble(feed.state())));
   }
 
   /** The same for each reason to refuse what came. */
   void writeRefused(Exposition page, String family) {
-    byLabel.forEach((label, model) ->
-        model
-            .feed()
+    byLabel.forEach((label, place) ->
+        place
+            .model()
+            .flatMap(LiveModel::feed)
             .ifPresent(feed ->
                 new TreeMap<>(feed.state().refused())
                     .forEach((reason, count) ->
@@ -106,8 +123,20 @@ final class Hosted {
     return metrics.label() + "," + Exposition.label("label", label);
   }
 
+  /** Writes a line for each version that has a value. */
+  void write(Exposition page, String family, Function<LiveModel, Optional<Double>> of) {
+    byLabel.forEach((label, place) ->
+        place.model().flatMap(of).ifPresent(value -> page.line(family, labels(label), value)));
+  }
+
+  /** Writes 1 for each label whose model is in memory, 0 for others. */
+  void writePlaces(Exposition page, String family) {
+    byLabel.forEach(
+        (label, place) -> page.line(family, labels(label), place.model().isPresent() ? 1L : 0L));
+  }
+
   /** Writes a line for each version. */
-  void write(Exposition page, String family, ToDoubleFunction<LiveModel> value) {
-    byLabel.forEach((label, model) -> page.line(family, labels(label), value.applyAsDouble(model)));
+  void writeAll(Exposition page, String family, ToDoubleFunction<LiveModel> value) {
+    write(page, family, live -> Optional.of(value.applyAsDouble(live)));
   }
 }

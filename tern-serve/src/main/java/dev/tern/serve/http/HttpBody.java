@@ -203,7 +203,6 @@ final class HttpBody {
   /** Takes memory for bytes until the body is let go. */
   private void reserve(long count) {
     if (!front.bodies().take(count)) {
-      front.metrics().rejected.add(ServeMetrics.BODIES);
       throw new RefusedException(503, "body: got more bodies than memory is left for; ask again");
     }
     synchronized (this) {

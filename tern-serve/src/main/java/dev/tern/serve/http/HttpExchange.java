@@ -99,7 +99,7 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
       model = found;
       metrics = isWarmUp ? front.metrics().warmUp : found.metrics();
     }
-    if (!asked.kind().scores() && asked.kind() != Route.Kind.LOAD) {
+    if (!asked.kind().scores() && !asked.kind().changes()) {
       return Optional.of(front.answers().get(asked));
     }
     if (asked.kind().scores() && !isWarmUp) {
@@ -155,8 +155,8 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
   @Override
   public void whole() {
     Route asked = route;
-    if (asked != null && asked.kind() == Route.Kind.LOAD) {
-      answer(front.answers().load(asked, Arrays.copyOf(body.bytes(), body.length())));
+    if (asked != null && asked.kind().changes()) {
+      answer(front.answers().change(asked, Arrays.copyOf(body.bytes(), body.length())));
     } else {
       front.admit(this);
     }

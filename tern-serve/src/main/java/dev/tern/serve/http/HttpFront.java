@@ -89,9 +89,11 @@ final class HttpFront implements AutoCloseable {
       ServeOptions options,
       Answers answers,
       ServeMetrics metrics,
+      BodyBudget bodies,
       Optional<AccessLog> accessLog,
       Consumer<String> notes) {
     HttpLogging.quiet();
+    this.bodies = bodies;
     this.options = options;
     this.answers = answers;
     grpc = answers.grpc();
@@ -110,7 +112,6 @@ final class HttpFront implements AutoCloseable {
     connector = connector();
     sweep = new HttpSweep(options.limits().headerTime(), System::nanoTime);
     admission = new Admission(options.limits(), threads, System::nanoTime);
-    bodies = BodyBudget.of(options.limits());
     server.setHandler(new GracefulHandler(new Entry()));
     server.setErrorHandler(this::writeError);
     server.setStopTimeout(STOP_MILLIS);
@@ -354,7 +355,7 @@ final class HttpFront implements AutoCloseable {
             admission.waiting(),
             admission.running(),
             connector.getConnectedEndPoints().size(),
-            bodies.held());
+            bodies);
     return new Reply(200, Exposition.TYPE, OptionalInt.empty(), metrics.page(state));
   }
 

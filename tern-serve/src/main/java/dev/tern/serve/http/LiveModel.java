@@ -19,6 +19,29 @@ interface LiveModel extends AutoCloseable {
   /** Bytes of memory outside the heap: tables, weights, working memory. */
   long memoryBytes();
 
+  /** What is known about its updates and its candidates. */
+  default Facts facts() {
+    return new Facts(0, 0, Optional.empty(), Optional.empty());
+  }
+
+  /**
+   * Facts for who watches a model.
+   *
+   * @param deltas updates so far that were taken as changes
+   * @param deltaRows ids of tables that these changed
+   * @param writtenMillis when the checkpoint served was written, where that is known
+   * @param candidates items that it finds, if it does
+   */
+  record Facts(
+      long deltas, long deltaRows, Optional<Long> writtenMillis, Optional<Candidates> candidates) {}
+
+  /**
+   * Items that are compared.
+   *
+   * @param bytes of their vectors, outside the heap
+   */
+  record Candidates(int items, long bytes) {}
+
   /** Drives the model until its first request is as fast as later ones. No request is under way. */
   void warmUp();
 

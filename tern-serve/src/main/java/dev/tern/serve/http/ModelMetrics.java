@@ -14,6 +14,11 @@ final class ModelMetrics {
   private final LongAdder predictions = new LongAdder();
   private final DoubleAdder predictionSum = new DoubleAdder();
   private final Histogram scoring = new Histogram();
+  final RequestCounts retrieve = RequestCounts.ofHttp();
+  private final LongAdder users = new LongAdder();
+  private final Histogram finding = new Histogram();
+  private final ColumnWatch columns = new ColumnWatch();
+  private final DriftWatch drift = new DriftWatch();
 
   ModelMetrics(String model) {
     label = Exposition.label("model", model);
@@ -42,12 +47,28 @@ final class ModelMetrics {
     predictions.add(finite);
     predictionSum.add(sum);
     scoring.add(nanos);
+    drift.add(scores, count, tasks);
+  }
+
+  ColumnWatch columns() {
+    return columns;
+  }
+
+  DriftWatch drift() {
+    return drift;
+  }
+
+  /** Counts one answer of items. */
+  void retrieved(int count, long nanos) {
+    users.add(count);
+    finding.add(nanos);
   }
 
   RequestCounts of(Route.Kind kind) {
     return switch (kind) {
       case INFER -> infer;
       case PREDICT, INVOCATIONS -> predict;
+      case RETRIEVE, RETRIEVE_ROWS -> retrieve;
       default -> other;
     };
   }
@@ -56,6 +77,9 @@ final class ModelMetrics {
     infer.writeCodes(page, name, label + ",protocol=\"v2\"");
     predict.writeCodes(page, name, label + ",protocol=\"v1\"");
     grpc.writeCodes(page, name, label + ",protocol=\"grpc\"");
+    if (retrieve.isUsed()) {
+      retrieve.writeCodes(page, name, label + ",protocol=\"retrieve\"");
+    }
     other.writeCodes(page, name, label + ",protocol=\"other\"");
   }
 
@@ -63,10 +87,22 @@ final class ModelMetrics {
     infer.writeTimes(page, name, label + ",protocol=\"v2\"");
     predict.writeTimes(page, name, label + ",protocol=\"v1\"");
     grpc.writeTimes(page, name, label + ",protocol=\"grpc\"");
+    if (retrieve.isUsed()) {
+      retrieve.writeTimes(page, name, label + ",protocol=\"retrieve\"");
+    }
   }
 
   void writeScoring(Exposition page, String name) {
     scoring.write(page, name, label);
+  }
+
+  /** Users that items were found for, and the time that it took. */
+  void writeFinding(Exposition page, String usersName, boolean isTime) {
+    if (retrieve.isUsed() && isTime) {
+      finding.write(page, usersName, label);
+    } else if (retrieve.isUsed()) {
+      page.line(usersName, label, users.sum());
+    }
   }
 
   void writeRows(Exposition page, String name) {

@@ -29,14 +29,14 @@ public final class ModelServer implements AutoCloseable {
   private final ServeOptions options;
   private final Answers answers;
   private final HttpFront front;
-  private final List<LiveModel> opened = new ArrayList<>();
+  private final List<Place> places = new ArrayList<>();
   private int port;
 
   private ModelServer(ServeOptions options, Parts parts, Consumer<String> notes) {
     this.options = options;
-    answers = new Answers(parts.protocols());
+    answers = new Answers(parts.protocols(), parts.again(), notes);
     Optional<AccessLog> log = options.accessLog().map(file -> AccessLog.open(file, notes));
-    front = new HttpFront(options, answers, parts.metrics(), log, notes);
+    front = new HttpFront(options, answers, parts.metrics(), parts.bodies(), log, notes);
   }
 
   /**
@@ -63,6 +63,7 @@ public final class ModelServer implements AutoCloseable {
       Map<ModelSource, ModelFeed> feeds,
       Consumer<String> notes) {
     ServeMetrics metrics = new ServeMetrics();
+    BodyBudget bodies = BodyBudget.of(options.limits());
     return start(
         options,
         sources,
@@ -71,21 +72,31 @@ public final class ModelServer implements AutoCloseable {
                 Optional.ofNullable(feeds.get(source))
                     .map(feed -> FollowedModel.open(source, options.memory(), metrics, notes, feed))
                     .orElseGet(() -> FollowedModel.open(source, options.memory(), metrics, notes)),
-            ServedProtocols.all(),
+            ServedProtocols.all(bodies),
             (model, front) -> {
               model.versions().forEach(LiveModel::warmUp);
               front.warm(RequestWarmUp.requests(model), RequestWarmUp.call(model), REQUESTS_WARM);
             },
-            metrics),
+            (model, fresh) -> fresh.warmUp(),
+            metrics,
+            bodies),
         notes);
   }
 
-  /** What a server is made of. */
+  /**
+   * What a server is made of.
+   *
+   * @param warming makes the models of a name fast before the server is ready
+   * @param again makes a model fast that was unloaded, while others answer
+   * @param bodies what requests may hold in memory at once
+   */
   record Parts(
       Function<ModelSource, LiveModel> opening,
       Answers.Protocols protocols,
       BiConsumer<Hosted, HttpFront> warming,
-      ServeMetrics metrics) {}
+      BiConsumer<Hosted, LiveModel> again,
+      ServeMetrics metrics,
+      BodyBudget bodies) {}
 
   static ModelServer start(
       ServeOptions options, List<ModelSource> sources, Parts parts, Consumer<String> notes) {
@@ -114,19 +125,18 @@ public final class ModelServer implements AutoCloseable {
   }
 
   private void open(List<ModelSource> sources, Parts parts) {
-    Map<String, Map<String, LiveModel>> byName = new LinkedHashMap<>();
+    Map<String, List<Place>> byName = new LinkedHashMap<>();
     for (ModelSource source : sources) {
-      LiveModel model = parts.opening().apply(source);
-      opened.add(model);
-      byName
-          .computeIfAbsent(source.name(), key -> new LinkedHashMap<>())
-          .put(source.label(), model);
+      Place place = new Place(source, parts.opening());
+      places.add(place);
+      place.open();
+      byName.computeIfAbsent(source.name(), key -> new ArrayList<>()).add(place);
     }
     List<Hosted> all = new ArrayList<>();
-    byName.forEach((name, byLabel) -> all.add(new Hosted(name, byLabel)));
+    byName.forEach((name, labels) -> all.add(new Hosted(name, labels)));
     answers.serve(all);
     all.forEach(model -> parts.warming().accept(model, front));
-    opened.forEach(LiveModel::follow);
+    places.forEach(place -> place.model().ifPresent(LiveModel::follow));
     answers.state(Answers.State.READY);
   }
 
@@ -142,9 +152,12 @@ public final class ModelServer implements AutoCloseable {
     return port;
   }
 
-  /** The step that each model serves now, by name and label, in the order of the sources. */
+  /**
+   * The step that each model serves now, by name and label, in the order of the sources; -1 where
+   * one is unloaded.
+   */
   public List<Long> steps() {
-    return opened.stream().map(LiveModel::step).toList();
+    return places.stream().map(place -> place.model().map(LiveModel::step).orElse(-1L)).toList();
   }
 
   /**
@@ -164,6 +177,6 @@ public final class ModelServer implements AutoCloseable {
 
   private void free() {
     front.close();
-    opened.forEach(LiveModel::close);
+    places.forEach(Place::close);
   }
 }

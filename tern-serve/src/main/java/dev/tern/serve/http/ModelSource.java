@@ -1,7 +1,9 @@
 package dev.tern.serve.http;
 
+import dev.tern.predict.Candidates;
 import dev.tern.predict.ScoreOptions;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
@@ -13,9 +15,15 @@ import java.util.regex.Pattern;
  * @param path a checkpoint, or the folder of a run
  * @param follow which checkpoints of a run take the place of the one served
  * @param scoring how it computes
+ * @param candidates reads the items that a model of two towers finds the best of, if it is to
  */
 public record ModelSource(
-    String name, String label, Path path, Follow follow, ScoreOptions scoring) {
+    String name,
+    String label,
+    Path path,
+    Follow follow,
+    ScoreOptions scoring,
+    Optional<Candidates.Source> candidates) {
   /** The label of a model that is given none. */
   public static final String STABLE = "stable";
 
@@ -35,6 +43,11 @@ public record ModelSource(
   public ModelSource {
     requireName("model", name);
     requireName("label", label);
+  }
+
+  /** A model that finds no items. */
+  public ModelSource(String name, String label, Path path, Follow follow, ScoreOptions scoring) {
+    this(name, label, path, follow, scoring, Optional.empty());
   }
 
   /** Whether {@code text} may be the name of a model. */

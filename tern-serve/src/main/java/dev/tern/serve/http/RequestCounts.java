@@ -53,6 +53,16 @@ final class RequestCounts {
     duration.add(nanos);
   }
 
+  /** Whether it counted any request. */
+  boolean isUsed() {
+    for (LongAdder each : byCode) {
+      if (each.sum() > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private int place(int code) {
     int at = 0;
     while (at < codes.length && codes[at] != code) {

@@ -27,8 +27,11 @@ record Route(Kind kind, String model, String version, String label) {
     INFER("POST"),
     PREDICT("POST"),
     INVOCATIONS("POST"),
+    RETRIEVE("POST"),
+    RETRIEVE_ROWS("POST"),
     INDEX("POST"),
-    LOAD("POST");
+    LOAD("POST"),
+    UNLOAD("POST");
 
     final String method;
 
@@ -38,7 +41,15 @@ record Route(Kind kind, String model, String version, String label) {
 
     /** Whether a request for it has a body of rows, and waits for its turn. */
     boolean scores() {
-      return this == INFER || this == PREDICT || this == INVOCATIONS;
+      return switch (this) {
+        case INFER, PREDICT, INVOCATIONS, RETRIEVE, RETRIEVE_ROWS -> true;
+        default -> false;
+      };
+    }
+
+    /** Whether it loads or unloads a model. */
+    boolean changes() {
+      return this == LOAD || this == UNLOAD;
     }
 
     /** Whether it needs no token: what balancers ask without one. */
@@ -48,13 +59,13 @@ record Route(Kind kind, String model, String version, String label) {
 
     /** Whether it is for who runs the server. */
     boolean isAdmin() {
-      return this == INDEX || this == LOAD;
+      return this == INDEX || changes();
     }
   }
 
   private static final Pattern INFERENCE =
-      Pattern.compile("/v2/models/([^/]+)(?:/versions/([^/]+))?(/ready|/infer)?");
-  private static final Pattern LOADING = Pattern.compile("/v2/repository/models/([^/]+)/load");
+      Pattern.compile("/v2/models/([^/]+)(?:/versions/([^/]+))?(/ready|/infer|/retrieve)?");
+  private static final Pattern LOADING = Pattern.compile("/v2/repository/models/([^/]+)/(un)?load");
   private static final Pattern TENSORFLOW =
       Pattern.compile(
           "/v1/models/([^/:]+)(?:/versions/([^/:]+)|/labels/([^/:]+))?(?::([^/]+)|(/metadata))?",
@@ -124,7 +135,13 @@ record Route(Kind kind, String model, String version, String label) {
       throw unknown();
     }
     String verb = text(match, 3);
-    Kind kind = verb.isEmpty() ? Kind.MODEL : verb.equals("/ready") ? Kind.MODEL_READY : Kind.INFER;
+    Kind kind =
+        switch (verb) {
+          case "" -> Kind.MODEL;
+          case "/ready" -> Kind.MODEL_READY;
+          case "/retrieve" -> Kind.RETRIEVE;
+          default -> Kind.INFER;
+        };
     return named(kind, match.group(1), text(match, 2), "");
   }
 
@@ -134,11 +151,13 @@ record Route(Kind kind, String model, String version, String label) {
       throw malformed(method, path);
     }
     String verb = text(match, 4).toLowerCase(Locale.ROOT);
-    if (!verb.isEmpty() && !verb.equals("predict")) {
-      throw malformed(method, path);
-    }
-    Kind plain = text(match, 5).isEmpty() ? Kind.STATUS : Kind.SCHEMA;
-    Kind kind = verb.isEmpty() ? plain : Kind.PREDICT;
+    Kind kind =
+        switch (verb) {
+          case "" -> text(match, 5).isEmpty() ? Kind.STATUS : Kind.SCHEMA;
+          case "predict" -> Kind.PREDICT;
+          case "retrieve" -> Kind.RETRIEVE_ROWS;
+          default -> throw malformed(method, path);
+        };
     return named(kind, match.group(1), text(match, 2), text(match, 3));
   }
 
@@ -147,7 +166,8 @@ record Route(Kind kind, String model, String version, String label) {
     if (!match.matches()) {
       throw unknown();
     }
-    return named(Kind.LOAD, match.group(1), "", "");
+    Kind kind = text(match, 2).isEmpty() ? Kind.LOAD : Kind.UNLOAD;
+    return named(kind, match.group(1), "", "");
   }
 
   private static Route named(Kind kind, String model, String version, String label) {

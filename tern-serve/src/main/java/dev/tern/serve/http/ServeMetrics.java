@@ -36,18 +36,21 @@ final class ServeMetrics {
 
   final RequestCounts.Named rejected =
       new RequestCounts.Named(
-          QUEUE_FULL, QUEUE_TIME, BODIES, SLOW_BODY, SLOW_HEADER, ABORTED, TOKEN, NOT_READY);
+          QUEUE_FULL, QUEUE_TIME, SLOW_BODY, SLOW_HEADER, ABORTED, TOKEN, NOT_READY);
   final LongAdder reloadFailures = new LongAdder();
 
   /** A state of the server when a page is written. */
-  record State(List<Hosted> models, int queued, int inFlight, int connections, long bodyBytes) {}
+  record State(List<Hosted> models, int queued, int inFlight, int connections, BodyBudget bodies) {}
 
   byte[] page(State state) {
     Exposition page = new Exposition();
     List<ModelMetrics> counted = state.models().stream().map(Hosted::metrics).toList();
     requests(page, counted);
     scores(page, counted);
+    columns(page, counted);
+    drift(page, counted);
     models(page, state.models());
+    updates(page, state.models());
     server(page, state);
     process(page);
     return page.bytes();
@@ -77,20 +80,87 @@ final class ServeMetrics {
     models.forEach(each -> each.writePredictions(page, "tern_prediction_count", false));
   }
 
+  private static void columns(Exposition page, List<ModelMetrics> models) {
+    page.family(
+        "tern_checked_rows_total",
+        "counter",
+        "Rows whose values were looked up, of 1 request in 16.");
+    models.forEach(each -> each.columns().writeRows(page, "tern_checked_rows_total", each.label()));
+    page.family("tern_missing_values_total", "counter", "Of these rows, those without a value.");
+    models.forEach(
+        each -> each.columns().writeMissing(page, "tern_missing_values_total", each.label()));
+    page.family("tern_ids_total", "counter", "Values of these rows that are ids.");
+    models.forEach(each -> each.columns().writeValues(page, "tern_ids_total", each.label()));
+    page.family("tern_unknown_ids_total", "counter", "Of these ids, those unknown to the model.");
+    models.forEach(
+        each -> each.columns().writeUnknown(page, "tern_unknown_ids_total", each.label()));
+  }
+
+  private static void drift(Exposition page, List<ModelMetrics> models) {
+    page.family("tern_prediction_psi", "gauge", "Stability index of the last 10,000 predictions.");
+    models.forEach(
+        each -> page.line("tern_prediction_psi", each.label(), each.drift().recent().psi()));
+    page.family(
+        "tern_prediction_mean", "gauge", "Mean of the first and of the last 10,000 predictions.");
+    models.forEach(each -> {
+      page.line(
+          "tern_prediction_mean", each.label() + ",window=\"first\"", each.drift().firstMean());
+      page.line(
+          "tern_prediction_mean", each.label() + ",window=\"last\"", each.drift().recent().mean());
+    });
+    page.family("tern_retrieve_users_total", "counter", "Users that items were found for.");
+    models.forEach(each -> each.writeFinding(page, "tern_retrieve_users_total", false));
+    page.family(
+        "tern_retrieve_duration_seconds", "histogram", "Time of finding a request's items.");
+    models.forEach(each -> each.writeFinding(page, "tern_retrieve_duration_seconds", true));
+  }
+
+  private static void updates(Exposition page, List<Hosted> models) {
+    page.family("tern_model_loaded", "gauge", "1 where the model is in memory, 0 if unloaded.");
+    models.forEach(model -> model.writePlaces(page, "tern_model_loaded"));
+    page.family("tern_deltas_total", "counter", "Updates that were taken as changes.");
+    models.forEach(
+        model -> model.writeAll(page, "tern_deltas_total", live -> live.facts().deltas()));
+    page.family("tern_delta_rows_total", "counter", "Ids of tables that these updates changed.");
+    models.forEach(
+        model -> model.writeAll(page, "tern_delta_rows_total", live -> live.facts().deltaRows()));
+    page.family(
+        "tern_checkpoint_age_seconds", "gauge", "Time since the checkpoint served was written.");
+    long now = System.currentTimeMillis();
+    models.forEach(model ->
+        model.write(
+            page,
+            "tern_checkpoint_age_seconds",
+            live -> live.facts().writtenMillis().map(at -> seconds(now - at))));
+    page.family("tern_candidates", "gauge", "Items that requests for items compare.");
+    models.forEach(model ->
+        model.write(
+            page,
+            "tern_candidates",
+            live -> live.facts().candidates().map(c -> (double) c.items())));
+    page.family("tern_candidate_bytes", "gauge", "Memory of their vectors, outside the heap.");
+    models.forEach(model ->
+        model.write(
+            page,
+            "tern_candidate_bytes",
+            live -> live.facts().candidates().map(c -> (double) c.bytes())));
+  }
+
   private void models(Exposition page, List<Hosted> models) {
     page.family("tern_model_step", "gauge", "Step of training that is served.");
-    models.forEach(model -> model.write(page, "tern_model_step", live -> (double) live.step()));
+    models.forEach(model -> model.writeAll(page, "tern_model_step", live -> (double) live.step()));
     page.family(
         "tern_model_loaded_timestamp_seconds", "gauge", "When the step served was taken into use.");
     models.forEach(model ->
-        model.write(
+        model.writeAll(
             page, "tern_model_loaded_timestamp_seconds", live -> seconds(live.loadedMillis())));
     page.family("tern_model_age_seconds", "gauge", "Time since the step served was loaded.");
     long now = System.currentTimeMillis();
     models.forEach(model ->
-        model.write(page, "tern_model_age_seconds", live -> seconds(now - live.loadedMillis())));
+        model.writeAll(page, "tern_model_age_seconds", live -> seconds(now - live.loadedMillis())));
     page.family("tern_model_memory_bytes", "gauge", "Memory outside the heap: tables, weights.");
-    models.forEach(model -> model.write(page, "tern_model_memory_bytes", LiveModel::memoryBytes));
+    models.forEach(
+        model -> model.writeAll(page, "tern_model_memory_bytes", LiveModel::memoryBytes));
     page.family("tern_reload_failures_total", "counter", "Checkpoints that could not be served.");
     page.line("tern_reload_failures_total", "", reloadFailures.sum());
     if (models.stream().anyMatch(Hosted::hasFeed)) {
@@ -121,14 +191,16 @@ final class ServeMetrics {
   private void server(Exposition page, State state) {
     page.family("tern_rejected_total", "counter", "Requests refused before they were computed.");
     rejected.write(page, "tern_rejected_total", "reason");
+    page.line("tern_rejected_total", Exposition.label("reason", BODIES), state.bodies().refused());
     page.family("tern_queue_depth", "gauge", "Requests that wait for their turn.");
     page.line("tern_queue_depth", "", state.queued());
     page.family("tern_inflight_requests", "gauge", "Requests that are computed.");
     page.line("tern_inflight_requests", "", state.inFlight());
     page.family("tern_connections", "gauge", "Open connections.");
     page.line("tern_connections", "", state.connections());
-    page.family("tern_body_bytes", "gauge", "Bytes of the bodies of requests in memory.");
-    page.line("tern_body_bytes", "", state.bodyBytes());
+    page.family(
+        "tern_body_bytes", "gauge", "Bytes of requests in memory: bodies, repeated columns.");
+    page.line("tern_body_bytes", "", state.bodies().held());
   }
 
   private static void process(Exposition page) {

@@ -6,6 +6,8 @@ import dev.tern.serve.Metadata;
 import dev.tern.serve.PredictProtocol;
 import dev.tern.serve.Reply;
 import dev.tern.serve.RequestContexts;
+import dev.tern.serve.RequestMemory;
+import dev.tern.serve.RetrieveProtocol;
 import dev.tern.serve.SchemaReply;
 import dev.tern.serve.ServedVersion;
 import java.util.List;
@@ -14,15 +16,25 @@ import java.util.List;
 final class ServedProtocols {
   private ServedProtocols() {}
 
-  static Answers.Protocols all() {
-    RequestContexts contexts = new RequestContexts();
+  /**
+   * All of them.
+   *
+   * @param memory what requests may hold beside their bodies
+   */
+  static Answers.Protocols all(RequestMemory memory) {
+    RequestContexts contexts = new RequestContexts(memory);
     InferProtocol infer = new InferProtocol(contexts);
     PredictProtocol predict = new PredictProtocol(contexts);
     GrpcProtocol grpc = new GrpcProtocol(contexts);
+    RetrieveProtocol retrieve = new RetrieveProtocol(contexts);
     return new Answers.Protocols(
-        (version, body, length, json) -> infer.infer(version, body, length, json),
-        (version, body, length, json) -> predict.predict(version, body, length),
-        (version, body, length, json) -> predict.invocations(version, body, length),
+        new Answers.Scoring(
+            infer::infer,
+            (version, body, length, json) -> predict.predict(version, body, length),
+            (version, body, length, json) -> predict.invocations(version, body, length)),
+        new Answers.Finding(
+            retrieve::tensors,
+            (version, body, length, json) -> retrieve.rows(version, body, length)),
         new Answers.Describer() {
           @Override
           public Reply describe(ServedVersion version, List<String> versions) {

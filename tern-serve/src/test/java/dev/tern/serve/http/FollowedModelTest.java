@@ -11,6 +11,7 @@ import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
 import dev.tern.predict.ScoreOptions;
+import dev.tern.serve.RequestMemory;
 import dev.tern.tensor.Device;
 import dev.tern.train.PlantedRuns;
 import dev.tern.train.TrainOptions;
@@ -93,9 +94,11 @@ final class FollowedModelTest {
                 feed.map(
                         from -> FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add, from))
                     .orElseGet(() -> FollowedModel.open(each, Long.MAX_VALUE, metrics, notes::add)),
-            ServedProtocols.all(),
+            ServedProtocols.all(RequestMemory.UNLIMITED),
             (model, front) -> {},
-            metrics),
+            (model, fresh) -> {},
+            metrics,
+            new BodyBudget(1 << 20)),
         notes::add);
   }
 
@@ -155,6 +158,42 @@ final class FollowedModelTest {
       assertThat(scored(server)).isEqualTo("2");
       assertThat(status(ask(server, "POST", load, ""))).isEqualTo(200);
       assertThat(scored(server)).isEqualTo("3");
+    }
+  }
+
+  @Test
+  void anUnloadedModelAnswersAgainWithTheNewestStepOnceItIsLoaded() throws Exception {
+    try (ModelServer server = serve(ModelSource.Follow.LATEST)) {
+      assertThat(scored(server)).isEqualTo("2");
+      String unloaded = ask(server, "POST", "/v2/repository/models/m/unload", "");
+      assertThat(body(unloaded)).isEqualTo("{}");
+      String infer =
+          "{\"inputs\":[{\"name\":\"age\",\"shape\":[1],\"datatype\":\"FP32\",\"data\":[1]}]}";
+      String refused = ask(server, "POST", "/v2/models/m/infer", infer);
+      assertThat(status(refused)).isEqualTo(503);
+      assertThat(body(refused)).contains("while label stable is unloaded");
+      assertThat(status(ask(server, "GET", "/v2/models/m/ready", ""))).isEqualTo(503);
+      assertThat(status(ask(server, "GET", "/v2/health/ready", ""))).isEqualTo(200);
+      assertThat(server.steps()).containsExactly(-1L);
+      assertThat(body(ask(server, "GET", "/metrics", "")))
+          .contains("tern_model_loaded{model=\"m\",label=\"stable\"} 0\n")
+          .doesNotContain("tern_model_step{");
+      saveAfter(1);
+      String load = "/v2/repository/models/m/load";
+      assertThat(body(ask(server, "POST", load, ""))).isEqualTo("{\"step\":\"3\"}");
+      assertThat(scored(server)).isEqualTo("3");
+      awaitStep(server, saveAfter(1));
+      assertThat(body(ask(server, "GET", "/metrics", "")))
+          .contains("tern_model_loaded{model=\"m\",label=\"stable\"} 1\n")
+          .containsPattern(
+              "tern_checkpoint_age_seconds\\{model=\"m\",label=\"stable\"} [0-9.E-]+\n")
+          .contains("tern_deltas_total{model=\"m\",label=\"stable\"} 1.0\n")
+          .containsPattern(
+              "tern_delta_rows_total\\{model=\"m\",label=\"stable\"} [1-9][0-9]*\\.0\n")
+          .contains("tern_ids_total{model=\"m\",column=\"site\"} 1\n")
+          .contains("tern_unknown_ids_total{model=\"m\",column=\"site\"} 0\n")
+          .contains("tern_missing_values_total{model=\"m\",column=\"tags\"} 1\n")
+          .contains("tern_prediction_psi{model=\"m\"} NaN\n");
     }
   }
 

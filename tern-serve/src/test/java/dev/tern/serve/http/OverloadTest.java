@@ -4,11 +4,16 @@ import static dev.tern.serve.http.TestServer.body;
 import static dev.tern.serve.http.TestServer.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 
 final class OverloadTest {
@@ -51,6 +56,48 @@ final class OverloadTest {
       server.turns.release();
       assertThat(status(first.get(60, TimeUnit.SECONDS))).isEqualTo(200);
     }
+  }
+
+  @Test
+  void inflatedBodiesCountAmongThoseInMemoryUntilTheyAreAnswered() throws Exception {
+    ServeOptions options =
+        TestServer.OPTIONS.withLimits(TestServer.OPTIONS.limits().withBody(100_000));
+    try (TestServer server = new TestServer(options, new BodyBudget(150_000), "m=30")) {
+      byte[] sent = gzip("wait" + "a".repeat(89_996));
+      CompletableFuture<String> first = CompletableFuture.supplyAsync(() -> zipped(server, sent));
+      server.awaitBegun(1);
+      assertThat(server.metric("tern_body_bytes")).isEqualTo(90_000 + sent.length);
+      String refused = zipped(server, gzip("abc"));
+      assertThat(status(refused))
+          .as("an inflated body may be as large as the limit")
+          .isEqualTo(503);
+      assertThat(refused).contains("Retry-After: 1", "got more bodies than memory is left for");
+      assertThat(server.metric("tern_rejected_total{reason=\"bodies\"}")).isEqualTo(1);
+      server.turns.release();
+      assertThat(body(first.get(60, TimeUnit.SECONDS))).contains("\"bytes\":90000");
+      awaitMetric(server, "tern_body_bytes", 0);
+      assertThat(body(zipped(server, gzip("abc")))).contains("\"bytes\":3");
+    }
+  }
+
+  private static String zipped(TestServer server, byte[] body) {
+    try {
+      return server.ask(
+          "POST",
+          "/v2/models/m/infer",
+          new String(body, StandardCharsets.ISO_8859_1),
+          "Content-Encoding: gzip");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static byte[] gzip(String text) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
+      out.write(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+    return bytes.toByteArray();
   }
 
   @Test

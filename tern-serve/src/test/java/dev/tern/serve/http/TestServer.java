@@ -50,6 +50,10 @@ final class TestServer implements AutoCloseable {
   private final ModelServer server;
 
   TestServer(ServeOptions options, String... sources) {
+    this(options, BodyBudget.of(options.limits()), sources);
+  }
+
+  TestServer(ServeOptions options, BodyBudget bodies, String... sources) {
     List<ModelSource> all =
         List.of(sources).stream()
             .map(each ->
@@ -72,9 +76,9 @@ final class TestServer implements AutoCloseable {
                   return model;
                 },
                 new Answers.Protocols(
-                    speaking("infer"),
-                    speaking("predict"),
-                    speaking("invocations"),
+                    new Answers.Scoring(
+                        speaking("infer"), speaking("predict"), speaking("invocations")),
+                    new Answers.Finding(speaking("tensors"), speaking("rows")),
                     new Answers.Describer() {
                       @Override
                       public Reply describe(ServedVersion version, List<String> versions) {
@@ -96,7 +100,9 @@ final class TestServer implements AutoCloseable {
                       new byte[5],
                       Duration.ofMinutes(1));
                 },
-                new ServeMetrics()),
+                (model, fresh) -> warmed.add(model.name() + " again"),
+                new ServeMetrics(),
+                bodies),
             notes::add);
   }
 

@@ -116,6 +116,56 @@ final class TokensTest {
   }
 
   @Test
+  void labelsAreLoadedAndUnloadedByTheirNames() throws Exception {
+    try (TestServer server =
+        new TestServer(
+            TestServer.OPTIONS.withTokens(file("right"), true), "m=30", "m@canary=40", "m@old=9")) {
+      String token = "Authorization: Bearer right";
+      String load = "/v2/repository/models/m/load";
+      String unload = "/v2/repository/models/m/unload";
+      assertThat(
+              body(
+                  server.ask(
+                      "POST",
+                      load,
+                      "{\"parameters\":{\"label\":\"old,canary\",\"step\":\"7\"}}",
+                      token)))
+          .isEqualTo("{\"step\":\"7\",\"labels\":{\"canary\":\"7\",\"old\":\"7\"}}");
+      assertThat(server.models.get("m@stable").step).isEqualTo(30);
+      assertThat(body(server.ask("POST", load, "", token)))
+          .isEqualTo(
+              "{\"step\":\"100\",\"labels\":{\"stable\":\"100\",\"canary\":\"100\",\"old\":\"100\"}}");
+      String other = "{\"parameters\":{\"label\":\"other\"}}";
+      assertThat(status(server.ask("POST", load, other, token))).isEqualTo(404);
+      assertThat(status(server.ask("POST", unload, other, token))).isEqualTo(404);
+      assertThat(status(server.ask("POST", unload, "{\"parameters\":{\"step\":\"7\"}}", token)))
+          .isEqualTo(400);
+      FakeModel canary = server.models.get("m@canary");
+      assertThat(body(server.ask("POST", unload, "{\"parameters\":{\"label\":\"canary\"}}", token)))
+          .isEqualTo("{}");
+      assertThat(canary.isClosed).isTrue();
+      String asked = "/v1/models/m/labels/canary:predict";
+      assertThat(status(server.ask("POST", asked, "abc", token))).isEqualTo(503);
+      assertThat(status(server.ask("POST", "/v2/models/m/infer", "abc", token))).isEqualTo(200);
+      assertThat(body(server.ask("POST", "/v2/repository/index", "", token)))
+          .contains(
+              "{\"name\":\"m\",\"version\":\"\",\"label\":\"canary\",\"state\":\"UNAVAILABLE\",\"reason\":\"unloaded\"}");
+      String failed =
+          server.ask(
+              "POST",
+              load,
+              "{\"parameters\":{\"label\":\"stable,canary\",\"step\":\"101\"}}",
+              token);
+      assertThat(status(failed)).isEqualTo(400);
+      server.ask("POST", load, "{\"parameters\":{\"label\":\"canary\",\"step\":\"8\"}}", token);
+      assertThat(server.warmed).endsWith("m again");
+      assertThat(server.models.get("m@canary")).isNotSameAs(canary);
+      assertThat(body(server.ask("POST", asked, "abc", token))).contains("\"step\":8");
+      assertThat(status(server.ask("POST", unload, ""))).isEqualTo(401);
+    }
+  }
+
+  @Test
   void adminWithoutTokensIsRefused() {
     assertThatThrownBy(() ->
             new ServeOptions(
@@ -137,6 +187,11 @@ final class TokensTest {
         "{\"parameters\":{\"step\":\"x\"}}",
         "{\"parameters\":{\"step\":-1}}",
         "{\"parameters\":{\"url\":\"http://other\"}}",
+        "{\"parameters\":{\"label\":\"\"}}",
+        "{\"parameters\":{\"label\":\"a,\"}}",
+        "{\"parameters\":{\"label\":\"../a\"}}",
+        "{\"parameters\":{\"label\":\"a\",\"label\":\"b\"}}",
+        "{\"parameters\":{\"label\":[\"a\"]}}",
         "{\"parameters\":{\"step\":\"3\"}} {}",
         "{\"parameters\":{\"step\":\"3\",\"step\":\"4\"}}",
         "{\"parameters\":{\"step\":\"3\"",
@@ -144,16 +199,19 @@ final class TokensTest {
         "\u0000"
       })
   void aRequestToLoadThatIsNotOneIsRefused(String body) {
-    assertThatThrownBy(() -> LoadRequest.step(body.getBytes(StandardCharsets.UTF_8)))
+    assertThatThrownBy(() -> LoadRequest.of(body.getBytes(StandardCharsets.UTF_8)))
         .isInstanceOf(RefusedException.class);
   }
 
   @Test
   void aRequestToLoadNamesAStepOrTakesTheNewest() {
-    assertThat(LoadRequest.step(new byte[0])).isEmpty();
-    assertThat(LoadRequest.step("{}".getBytes(StandardCharsets.UTF_8))).isEmpty();
-    assertThat(LoadRequest.step("{\"parameters\":{}}".getBytes(StandardCharsets.UTF_8))).isEmpty();
-    assertThat(LoadRequest.step("{\"parameters\":{\"step\":30}}".getBytes(StandardCharsets.UTF_8)))
+    assertThat(LoadRequest.of(new byte[0]).step()).isEmpty();
+    assertThat(LoadRequest.of("{}".getBytes(StandardCharsets.UTF_8)).step()).isEmpty();
+    assertThat(LoadRequest.of("{\"parameters\":{}}".getBytes(StandardCharsets.UTF_8)).step())
+        .isEmpty();
+    assertThat(
+            LoadRequest.of("{\"parameters\":{\"step\":30}}".getBytes(StandardCharsets.UTF_8))
+                .step())
         .hasValue(30);
   }
 }
