@@ -41,14 +41,17 @@ public final class Board implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Thread poller;
+  private final WatchedServers servers;
   private final BoardServer server;
   private long version;
   private int leftOut;
   private boolean closed;
 
-  private Board(RunNames names, InetSocketAddress address) throws IOException {
+  private Board(RunNames names, WatchedServers servers, InetSocketAddress address)
+      throws IOException {
     this.names = names;
-    server = new BoardServer(this, address);
+    this.servers = servers;
+    server = new BoardServer(this, servers, address);
     poller = Thread.ofPlatform().daemon().name("tern-board").unstarted(this::follow);
   }
 
@@ -63,13 +66,29 @@ public final class Board implements AutoCloseable {
    * @throws RunException if an argument names no run, or the port is not free
    */
   public static Board start(List<String> arguments, boolean wait, String host, int port) {
+    return start(
+        arguments, wait, new InetName(host, port), new WatchedServers(List.of(), Optional.empty()));
+  }
+
+  /** Where a board listens. */
+  record InetName(String host, int port) {}
+
+  /**
+   * The same with servers.
+   *
+   * @param servers closed with the board
+   */
+  static Board start(List<String> arguments, boolean wait, InetName at, WatchedServers servers) {
+    String host = at.host();
+    int port = at.port();
     if (port < 0 || port > MOST_PORT) {
       throw new ConfigException(
           "board: got the port " + port + ", expected 0 to 65535; the usual one is " + PORT);
     }
     RunNames names = RunNames.of(arguments, wait);
     try {
-      Board board = new Board(names, new InetSocketAddress(InetAddress.getByName(host), port));
+      Board board =
+          new Board(names, servers, new InetSocketAddress(InetAddress.getByName(host), port));
       board.discover();
       board.poller.start();
       board.server.start();
@@ -222,5 +241,6 @@ public final class Board implements AutoCloseable {
     }
     poller.interrupt();
     server.close();
+    servers.close();
   }
 }

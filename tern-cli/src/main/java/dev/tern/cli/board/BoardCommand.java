@@ -1,9 +1,13 @@
 package dev.tern.cli.board;
 
+import dev.tern.cli.config.ConfigException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -19,7 +23,7 @@ public final class BoardCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Parameters(
-      arity = "1..*",
+      arity = "0..*",
       paramLabel = "RUN",
       description =
           "Folders of runs, a folder of such folders, or patterns as in 'runs/*'. Folders of runs"
@@ -42,13 +46,36 @@ public final class BoardCommand implements Callable<Integer> {
               + " reaches).")
   private String host = Board.HOST;
 
+  @Option(
+      names = "--server",
+      paramLabel = "URL",
+      description =
+          "Also show what a server of tern serve says at /metrics, as in http://127.0.0.1:8000; may"
+              + " be given several times.")
+  private List<String> servers = List.of();
+
+  @Option(
+      names = "--server-token-file",
+      paramLabel = "FILE",
+      description = "A file whose first line is a token that these servers know.")
+  private @Nullable Path token;
+
   @Option(names = "--wait", description = "Wait for runs whose folders are not there yet.")
   private boolean wait;
 
   @Override
   public Integer call() throws InterruptedException {
-    try (Board board = Board.start(runs, wait, host, port)) {
+    if (runs.isEmpty() && servers.isEmpty()) {
+      throw new ConfigException(
+          "board: got neither a run nor --server, expected some of them, as in tern board runs");
+    }
+    WatchedServers watched = new WatchedServers(servers, Optional.ofNullable(token));
+    try (Board board = Board.start(runs, wait, new Board.InetName(host, port), watched)) {
       announce(board, spec.commandLine().getOut(), spec.commandLine().getErr());
+      if (!servers.isEmpty()) {
+        spec.commandLine().getOut().println("servers " + String.join(", ", servers));
+        spec.commandLine().getOut().flush();
+      }
       new CountDownLatch(1).await(); // Until the process is told to end.
       return 0;
     }

@@ -38,16 +38,18 @@ final class BoardServer implements AutoCloseable {
   private static final String HTML = "text/html; charset=utf-8";
 
   private final Board board;
+  private final WatchedServers servers;
   private final InetAddress address;
   private final HttpServer server;
   private final ExecutorService threads;
   private final EventStreams streams;
 
-  BoardServer(Board board, InetSocketAddress at) throws IOException {
+  BoardServer(Board board, WatchedServers servers, InetSocketAddress at) throws IOException {
     // Read once by the JDK: without them answers wait 40 ms, and slow requests for ever.
     System.setProperty("sun.net.httpserver.nodelay", "true");
     System.setProperty("sun.net.httpserver.maxReqTime", "10");
     this.board = board;
+    this.servers = servers;
     address = at.getAddress();
     server = HttpServer.create(at, 0);
     threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -115,6 +117,7 @@ final class BoardServer implements AutoCloseable {
       case "/board.js" -> resource(exchange, "board.js", "text/javascript; charset=utf-8");
       case "/chart.js" -> resource(exchange, "chart.js", "text/javascript; charset=utf-8");
       case "/runs" -> answer(exchange, 200, "application/json", runs());
+      case "/servers" -> answer(exchange, 200, "application/json", servers.json());
       case "/events" -> streams.serve(exchange);
       case "/config" -> file(exchange, FolderFacts::config, TEXT);
       case "/report" -> {

@@ -313,6 +313,56 @@ function cursorMoved() {
   });
 }
 
+// Servers
+
+const SERVERS_EVERY = 5000;
+const drift = psi => (psi < 0.1 ? 'usual' : psi < 0.25 ? 'moved' : 'far from the first');
+const least = seconds => (seconds === undefined ? '–' : seconds < 0.001 ? `≤ ${plain(seconds * 1e6, 1)} µs` : seconds < 1 ? `≤ ${plain(seconds * 1e3, 0.1)} ms` : `≤ ${plain(seconds, 0.1)} s`);
+
+const SERVER_COLUMNS = [
+  ['serves', model => model.labels.map(own => html('small', {class: own.loaded ? '' : 'alarm'}, `${own.label}: ${own.loaded ? 'step ' + whole(own.step) : 'unloaded'}`))],
+  ['requests/s', model => shown(model.requests_per_second, rate)],
+  ['time, 50% and 99%', model => [least(model.p50), html('small', {}, least(model.p99))]],
+  ['rows', model => shown(model.rows, rate)],
+  ['errors', model => [model.errors > 0 ? html('span', {class: 'alarm'}, '⚠ ' + whole(model.errors)) : whole(model.errors ?? 0)]],
+  ['mean prediction', model => [model.mean_last === undefined ? '–' : model.mean_last.toPrecision(3), ...(model.mean_first === undefined ? [] : [html('small', {}, `at first ${model.mean_first.toPrecision(3)}`)])]],
+  ['drift (PSI)', model => (model.psi === undefined ? ['–'] : [model.psi.toFixed(3), html('small', {class: model.psi < 0.25 ? '' : 'alarm'}, (model.psi < 0.25 ? '' : '⚠ ') + drift(model.psi))])],
+  ['unknown ids', model => (model.unknown.length ? model.unknown.slice(0, 3).map(own => html('small', {}, `${own.column} ${percent(own.share)}`)) : ['–'])],
+  ['checkpoint', model => model.labels.filter(own => own.checkpoint_age !== undefined).map(own => html('small', {}, `${model.labels.length > 1 ? own.label + ': ' : ''}${time(own.checkpoint_age)} old${own.deltas ? `, ${whole(own.deltas)} updates of ${rate(own.delta_rows)} ids` : ''}`))],
+];
+
+function serverRow(server, model) {
+  const row = html('tr', {}, html('td', {class: 'name'}, html('strong', {}, model.name), html('small', {}, server.address)));
+  SERVER_COLUMNS.forEach(([name, cell], i) => {
+    const texts = i === 0 || i >= SERVER_COLUMNS.length - 2;
+    row.append(html('td', {'data-label': name, class: texts ? 'texts' : 'n'}, html('div', {}, ...cell(model))));
+  });
+  return row;
+}
+
+async function askServers() {
+  let all;
+  try {
+    all = await (await fetch('servers')).json();
+  } catch {
+    return; // The notice of the events says that the board is gone.
+  }
+  if (all.length === 0) return;
+  byId('servers-section').hidden = false;
+  for (const id of ['runs-section', 'charts-section']) byId(id).hidden = runs.size === 0;
+  byId('servers').replaceChildren(...all.flatMap(server => {
+    if (server.error) {
+      return [html('tr', {}, html('td', {class: 'name'}, html('strong', {}, server.address)), html('td', {colspan: '9'}, html('div', {class: 'alarm'}, '⚠ ' + server.error)))];
+    }
+    return server.models.map(model => serverRow(server, model));
+  }));
+}
+
+async function watchServers() {
+  await askServers();
+  if (!byId('servers-section').hidden) setTimeout(watchServers, SERVERS_EVERY);
+}
+
 // Tables
 
 const TABLE_COLUMNS = [
@@ -370,3 +420,4 @@ byId('zoom-out').addEventListener('click', () => {
 });
 setInterval(() => drawRuns(), 1000);
 connect();
+watchServers();
