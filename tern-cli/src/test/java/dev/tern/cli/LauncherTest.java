@@ -252,6 +252,21 @@ final class LauncherTest {
   }
 
   @Test
+  void besideARuntimeItRunsWhatLiesThereAndBuildsNothing() throws Exception {
+    Path log = temp.resolve("java.log");
+    Files.move(jdkThatLogs(log), root.resolve("runtime"));
+    Files.delete(root.resolve("tools/find-jdk.sh"));
+    Ended ended = run(Map.of(), "info");
+    assertThat(ended.code()).as(ended.err()).isZero();
+    assertThat(ended.err()).isEmpty();
+    assertThat(Files.readAllLines(log))
+        .singleElement()
+        .asString()
+        .contains("-cp " + root + "/lib/* dev.tern.cli.Main")
+        .endsWith("Main info");
+  }
+
+  @Test
   void signalsReachTheRunWhichKeepsWhatItTrained() throws Exception {
     Path config =
         Files.writeString(
