@@ -1,6 +1,7 @@
 package dev.tern.exchange;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,8 +93,8 @@ final class Collective implements MessageOwner {
     isStarted = false;
     isLent = true;
     for (int step = 0; step < STEPS; step++) {
-      java.util.Arrays.fill(sends[step], false);
-      java.util.Arrays.fill(receives[step], false);
+      Arrays.fill(sends[step], false);
+      Arrays.fill(receives[step], false);
     }
   }
 
@@ -155,7 +156,7 @@ final class Collective implements MessageOwner {
     this.target = target;
     this.length = length;
     summed = 0;
-    java.util.Arrays.fill(arrived, 0);
+    Arrays.fill(arrived, 0);
   }
 
   /** Has each frame that comes from {@code peer} in the first step leave in the second. */

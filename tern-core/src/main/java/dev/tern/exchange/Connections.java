@@ -3,6 +3,7 @@ package dev.tern.exchange;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
@@ -269,7 +270,7 @@ final class Connections {
     try {
       channel =
           address instanceof UnixDomainSocketAddress
-              ? SocketChannel.open(java.net.StandardProtocolFamily.UNIX)
+              ? SocketChannel.open(StandardProtocolFamily.UNIX)
               : SocketChannel.open();
       if (!begin(channel)) {
         return true;

@@ -2,6 +2,7 @@ package dev.tern.exchange;
 
 import dev.tern.internal.memory.Memory;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +32,7 @@ final class ControlLink {
     this.reader = reader;
     this.head = head;
     this.came = came;
-    java.lang.foreign.Arena arena = java.lang.foreign.Arena.ofAuto();
+    Arena arena = Arena.ofAuto();
     told = Memory.allocate(arena, MOST_BYTES, 64, "exchange");
     heard = Memory.allocate(arena, MOST_BYTES, 64, "exchange");
   }

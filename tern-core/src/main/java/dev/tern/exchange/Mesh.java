@@ -3,6 +3,7 @@ package dev.tern.exchange;
 import dev.tern.internal.memory.Memory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -372,7 +373,7 @@ public final class Mesh implements AutoCloseable {
     if (!isGood || starts[ranks] > segment.byteSize()) {
       throw new IllegalArgumentException(
           "all-to-all: got offsets %s %s in %,d bytes, expected %d that ascend from 0 on"
-              .formatted(java.util.Arrays.toString(starts), what, segment.byteSize(), ranks + 1));
+              .formatted(Arrays.toString(starts), what, segment.byteSize(), ranks + 1));
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.tern.exchange;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /** What goes to one peer: messages in order, cut into frames. */
 final class Outgoing {
@@ -27,8 +28,7 @@ final class Outgoing {
   }
 
   /** The message that is being sent or waits for its turn, or null. */
-  @org.jspecify.annotations.Nullable
-  Message first() {
+  @Nullable Message first() {
     return queue.peek();
   }
 

@@ -3,9 +3,11 @@ package dev.tern.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.function.Consumer;
@@ -166,7 +168,7 @@ final class HostilePeerTest {
             peer -> {
               try {
                 peer.data().close();
-              } catch (java.io.IOException x) {
+              } catch (IOException x) {
                 throw new AssertionError(x);
               }
             });
@@ -252,7 +254,7 @@ final class HostilePeerTest {
   void aPeerThatSendsWithoutEndFillsNoMemoryHere() throws Exception {
     try (RawPeer peer = new RawPeer(OPTIONS)) {
       peer.data().configureBlocking(false);
-      java.nio.ByteBuffer much = java.nio.ByteBuffer.allocateDirect(1 << 20);
+      ByteBuffer much = ByteBuffer.allocateDirect(1 << 20);
       long sent = 0;
       for (int idle = 0; idle < 20; ) {
         int written = peer.data().write(much.clear());

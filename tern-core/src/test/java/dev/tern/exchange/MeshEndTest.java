@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -238,7 +239,7 @@ final class MeshEndTest {
     MeshOptions options = MeshOptions.of(0, 2, secret);
     assertThatThrownBy(() -> options.frameBytes(100)).hasMessageContaining("multiple of 8");
     assertThatThrownBy(() -> options.inFlight(0)).hasMessageContaining("0 operations");
-    assertThatThrownBy(() -> options.deadline(java.time.Duration.ZERO))
+    assertThatThrownBy(() -> options.deadline(Duration.ZERO))
         .hasMessageContaining("deadline of PT0S");
   }
 }
