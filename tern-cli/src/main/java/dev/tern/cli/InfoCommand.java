@@ -25,7 +25,7 @@ final class InfoCommand implements Callable<Integer> {
       names = "--kernels",
       paramLabel = "MODEL",
       description =
-          "Trains MODEL (lr, fm, wdl, deepfm, dcn, dcnv2 or dlrm) for a few seconds on made-up"
+          "Trains MODEL, any that model.type takes, for a few seconds on made-up"
               + " rows, and lists each part of a step: milliseconds, GFLOP/s, GB/s, whether its"
               + " code is compiled vector code, and its expression.")
   private Optional<ModelConfig.Type> kernels = Optional.empty();

@@ -2,6 +2,7 @@ package dev.tern.cli.config;
 
 import dev.tern.base.Shown;
 import dev.tern.data.encode.TimePart;
+import dev.tern.model.ModelPart;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ final class Checks {
   static void run(Settings settings) {
     data(settings);
     features(settings);
-    if (settings.get(ModelKeys.MODEL).equals("dlrm")) {
+    if (ModelKeys.type(settings).has(ModelPart.BOTTOM_TOP)) {
       dlrm(settings);
     }
     experts(settings);

@@ -133,8 +133,9 @@ final class ModelKeys {
               "model.heads",
               new Kind.Whole(1, 256),
               2L,
-              "Heads of attention; they divide model.embedding, in bst times the columns of a"
-                  + " sequence and one for places.")
+              "Heads of attention. In transformer they divide model.embedding, in bst times the"
+                  + " columns of a sequence and one for places, in sasrec and hstu times these"
+                  + " columns, in finalmlp the last widths of both stacks.")
           .when(MODEL, with(ModelPart.HEADS));
   static final Key<List<Integer>> ATTENTION =
       KEYS.key(
@@ -152,7 +153,11 @@ final class ModelKeys {
               "Widths of the feed-forward layers of the transformer, one block each.")
           .when(MODEL, with(ModelPart.BLOCKS));
   static final Key<Long> CROSS_LAYERS =
-      KEYS.key("model.cross_layers", new Kind.Whole(1, 64), 3L, "Cross layers.")
+      KEYS.key(
+              "model.cross_layers",
+              new Kind.Whole(1, 64),
+              3L,
+              "Cross layers; in autoint of attention, in masknet its blocks, in hstu its units.")
           .when(MODEL, with(ModelPart.CROSS));
   static final Key<Long> CROSS_RANK =
       KEYS.key(
