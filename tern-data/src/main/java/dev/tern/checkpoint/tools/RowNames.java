@@ -2,6 +2,7 @@ package dev.tern.checkpoint.tools;
 
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelPart;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -32,12 +33,8 @@ final class RowNames {
   /** Whether rows begin with a linear weight; of a model of one's own that is not known. */
   private static boolean isLinear(Optional<ModelConfig> model) {
     return model
-        .map(config ->
-            switch (config.type()) {
-              case LR, FM, WDL, DEEPFM -> true;
-              case DCN, DCNV2, DLRM, DEEPCROSSING, TRANSFORMER -> false;
-              case SHAREDBOTTOM, MMOE, ESMM, DIN, BST, NEUMF, GMF, TWOTOWER -> false;
-            })
+        .map(ModelConfig::type)
+        .map(type -> type == ModelConfig.Type.LR || type.has(ModelPart.LINEAR))
         .orElse(false);
   }
 }
