@@ -4,8 +4,8 @@ import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.internal.search.ItemSet;
-import dev.tern.internal.search.Towers;
 import dev.tern.internal.search.UserSearch;
+import dev.tern.internal.search.VectorTowers;
 import dev.tern.model.Network;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ public final class ItemFinder {
 
   private final FeatureEncoder encoder;
   private final Candidates candidates;
-  private final Towers towers;
+  private final VectorTowers towers;
   private final ItemSet items;
   private final Semaphore turns;
   private final int callers;
@@ -47,7 +47,8 @@ public final class ItemFinder {
    */
   public record Found(int most, int[] counts, int[] items, float[] scores) {}
 
-  private ItemFinder(FeatureEncoder encoder, Candidates candidates, Towers towers, int threads) {
+  private ItemFinder(
+      FeatureEncoder encoder, Candidates candidates, VectorTowers towers, int threads) {
     this.encoder = encoder;
     this.candidates = candidates;
     this.towers = towers;
@@ -64,8 +65,8 @@ public final class ItemFinder {
    */
   static ItemFinder of(
       Network network, FeatureEncoder encoder, Candidates candidates, int threads) {
-    Towers towers =
-        Towers.of(network, encoder, true)
+    VectorTowers towers =
+        VectorTowers.of(network, encoder, true)
             .orElseThrow(() ->
                 new IllegalArgumentException(
                     "candidates: got items for a model without vectors of them, expected one of two"

@@ -5,8 +5,8 @@ import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.internal.search.ItemSet;
-import dev.tern.internal.search.Towers;
 import dev.tern.internal.search.UserSearch;
+import dev.tern.internal.search.VectorTowers;
 import dev.tern.model.Network;
 import dev.tern.tensor.Device;
 import java.nio.file.Path;
@@ -39,11 +39,11 @@ public final class Retriever implements AutoCloseable {
   private final Device device;
   private final FeatureEncoder encoder;
   private final Network network;
-  private final Towers towers;
+  private final VectorTowers towers;
   private final ItemSet items;
   private final UserSearch users;
 
-  private Retriever(Device device, FeatureEncoder encoder, Network network, Towers towers) {
+  private Retriever(Device device, FeatureEncoder encoder, Network network, VectorTowers towers) {
     this.device = device;
     this.encoder = encoder;
     this.network = network;
@@ -67,8 +67,8 @@ public final class Retriever implements AutoCloseable {
     Device device = Device.cpu(options.threads(), Long.MAX_VALUE);
     try {
       Network network = checkpoint.load(device, options.tables());
-      Towers towers =
-          Towers.of(network, checkpoint.encoder(), true)
+      VectorTowers towers =
+          VectorTowers.of(network, checkpoint.encoder(), true)
               .orElseThrow(() ->
                   new IllegalArgumentException(
                       "%s: got a model without vectors of items, expected one of two towers; train one of model.type: twotower"

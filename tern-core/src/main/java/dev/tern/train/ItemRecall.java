@@ -5,8 +5,8 @@ import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.readers.ColumnPick;
 import dev.tern.internal.search.ItemSet;
-import dev.tern.internal.search.Towers;
 import dev.tern.internal.search.UserSearch;
+import dev.tern.internal.search.VectorTowers;
 import dev.tern.metrics.RetrievalMetrics;
 import dev.tern.model.Network;
 import java.util.Optional;
@@ -37,7 +37,7 @@ final class ItemRecall implements AutoCloseable {
     this.network = network;
     this.encoder = encoder;
     this.at = at;
-    Towers towers = Towers.of(network, encoder, false).orElseThrow();
+    VectorTowers towers = VectorTowers.of(network, encoder, false).orElseThrow();
     items = new ItemSet(towers);
     try {
       users = new UserSearch(towers, ROWS);

@@ -15,7 +15,7 @@ public final class ItemSet implements AutoCloseable {
   /** Rows whose vectors are computed at once. */
   private static final int ROWS = 256;
 
-  private final Towers towers;
+  private final VectorTowers towers;
   private final int width;
   private final Batch encoded;
   private final float[] rows;
@@ -25,7 +25,7 @@ public final class ItemSet implements AutoCloseable {
   private Optional<Scorer> scorer;
 
   /** No items yet. Vectors lie in the memory of the network's device. */
-  public ItemSet(Towers towers) {
+  public ItemSet(VectorTowers towers) {
     this.towers = towers;
     width = towers.width();
     encoded = new Batch(towers.encoder().schema(), ROWS);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class UserSearch implements AutoCloseable {
   private static final int[][] NOTHING = {};
 
-  private final Towers towers;
+  private final VectorTowers towers;
   private final int width;
 
   /** Users that scorers have room for, the last at most at once; a call takes the least that do. */
@@ -27,7 +27,7 @@ public final class UserSearch implements AutoCloseable {
   /**
    * @param capacities users at a time, ascending
    */
-  public UserSearch(Towers towers, int... capacities) {
+  public UserSearch(VectorTowers towers, int... capacities) {
     this.towers = towers;
     this.capacities = capacities.clone();
     width = towers.width();

@@ -46,7 +46,7 @@ final class UserSearchTest {
   private static void find(int threads, int piece, int[] items, float[] scores, int... capacities) {
     try (Device device = Device.cpu(threads, 1L << 28);
         Network network = network(device)) {
-      Towers towers = Towers.of(network, encoder(), true).orElseThrow();
+      VectorTowers towers = VectorTowers.of(network, encoder(), true).orElseThrow();
       try (ItemSet set = new ItemSet(towers);
           UserSearch search = new UserSearch(towers, capacities)) {
         set.add(rows(ITEMS, true));
@@ -107,7 +107,7 @@ final class UserSearchTest {
   void excludedItemsAreLeftOutAndTheNextOnesCome() {
     try (Device device = Device.cpu(1, 1L << 28);
         Network network = network(device)) {
-      Towers towers = Towers.of(network, ENCODER, true).orElseThrow();
+      VectorTowers towers = VectorTowers.of(network, ENCODER, true).orElseThrow();
       try (ItemSet set = new ItemSet(towers);
           UserSearch search = new UserSearch(towers, 4)) {
         set.add(rows(30, true));

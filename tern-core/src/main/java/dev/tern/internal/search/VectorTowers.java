@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Optional;
 
 /** What turns raw rows into vectors of users and of items: a model of two towers. */
-public final class Towers {
+public final class VectorTowers {
   private final Network network;
   private final FeatureEncoder encoder;
   private final RetrievalModel model;
   private final boolean constant;
   private final int slot;
 
-  private Towers(
+  private VectorTowers(
       Network network, FeatureEncoder encoder, RetrievalModel model, boolean constant, int slot) {
     this.network = network;
     this.encoder = encoder;
@@ -30,7 +30,8 @@ public final class Towers {
    * @param constant whether the network's weights never change, which is faster
    * @throws IllegalArgumentException if its items are named by no column of ids
    */
-  public static Optional<Towers> of(Network network, FeatureEncoder encoder, boolean constant) {
+  public static Optional<VectorTowers> of(
+      Network network, FeatureEncoder encoder, boolean constant) {
     if (!(network.model() instanceof RetrievalModel model)) {
       return Optional.empty();
     }
@@ -41,7 +42,7 @@ public final class Towers {
           "retrieve: got items named by %s, which is no column of ids of the rows, %s; train a model whose first item column is one"
               .formatted(naming, encoder.rawSchema().slotNames()));
     }
-    return Optional.of(new Towers(network, encoder, model, constant, slot));
+    return Optional.of(new VectorTowers(network, encoder, model, constant, slot));
   }
 
   Network network() {
