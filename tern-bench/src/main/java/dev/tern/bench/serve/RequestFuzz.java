@@ -98,8 +98,8 @@ public final class RequestFuzz implements AutoCloseable {
                     + "\"slowest_ms\":%.1f,\"heap_growth\":%d,\"resident_growth\":%d,\"sockets\":%d,\"failed\":%d,"
                     + "\"seconds\":%.1f,\"requests_per_second\":%.0f,\"cpu_us\":%.1f}%n"
               : "fuzz     %d requests from seed %d: %d answered, %d refused, the slowest in %.1f"
-                    + " ms, the heap grew by %d bytes and the process by %d; %d over sockets; %d"
-                    + " wrong; %.1f s, %.0f a second, %.1f us of CPU each%n",
+                  + " ms, the heap grew by %d bytes and the process by %d; %d over sockets; %d"
+                  + " wrong; %.1f s, %.0f a second, %.1f us of CPU each%n",
           count,
           seed,
           fuzz.answered.get(),
