@@ -40,7 +40,8 @@ final class ServedNameTest {
     ServedName named = ServedName.of(argument);
     assertThat(named.topic()).contains(new TopicAddress("broker:9092", "ads"));
     assertThat(named.in(Path.of("spool")))
-        .isEqualTo(new ServedName(name, label, Path.of("spool"), named.topic()));
+        .isEqualTo(
+            new ServedName(name, label, Path.of("spool"), named.topic(), ServedName.Own.NOTHING));
     assertThatThrownBy(() -> ServedName.of("kafka://broker/ads"))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("expected kafka://HOST:PORT/TOPIC");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.tern.predict.Predictor;
 import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.ProtoBodies;
+import dev.tern.serve.RequestMemory;
 import dev.tern.serve.SmallModel;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,13 +34,15 @@ final class GrpcModelTest {
         List.of(source),
         new ModelServer.Parts(
             from -> FollowedModel.open(from, TestServer.OPTIONS.memory(), metrics, note -> {}),
-            ServedProtocols.all(),
+            ServedProtocols.all(RequestMemory.UNLIMITED),
             (model, front) ->
                 front.warm(
                     RequestWarmUp.requests(model),
                     RequestWarmUp.call(model),
                     Duration.ofMillis(500)),
-            metrics),
+            (model, fresh) -> {},
+            metrics,
+            new BodyBudget(1 << 20)),
         note -> {});
   }
 

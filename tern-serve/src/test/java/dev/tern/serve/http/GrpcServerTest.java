@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.serve.GrpcProtocol;
 import dev.tern.serve.ProtoBodies;
+import dev.tern.serve.RequestMemory;
 import io.grpc.CallOptions;
 import io.grpc.ClientInterceptors;
 import io.grpc.CompressorRegistry;
@@ -288,9 +289,11 @@ final class GrpcServerTest {
                 seen.add(calls.status(SERVICE + "ModelReady", named("m")).getCode().name());
                 return new FakeModel("m", 30);
               },
-              ServedProtocols.all(),
+              ServedProtocols.all(RequestMemory.UNLIMITED),
               (model, front) -> {},
-              new ServeMetrics());
+              (model, fresh) -> {},
+              new ServeMetrics(),
+              new BodyBudget(1 << 20));
       try (ModelServer server = ModelServer.start(options, List.of(source), parts, note -> {})) {
         assertThat(seen).containsExactly("[8, 1]", "[]", "[8, 2]", "UNAVAILABLE", "UNAVAILABLE");
         assertThat(server.port()).isEqualTo(port);
