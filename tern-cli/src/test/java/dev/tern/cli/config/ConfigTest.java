@@ -432,7 +432,7 @@ final class ConfigTest {
           batch: 256          | batch: {a: 1}    | train.batch: got keys and values, expected a whole number
           lr: 0.002           | lr: -1           | train.optimizer.lr: got -1, expected a number of at least 0
           type: adam          | type: adm        | expected one of sgd, momentum, nesterov, adagrad, rowwise-adagrad, rmsprop, adam, ftrl; did you mean adam?
-          type: deepfm        | type: deepmf     | model.type: got deepmf, expected one of wdl, deepfm
+          type: deepfm        | type: deepmf     | model.type: got deepmf, expected one of lr, fm, wdl, deepfm
           lr: 0.002           | momentum: 0.9    | got train.optimizer.momentum, expected it only where train.optimizer.type is momentum or nesterov, but that is adam; remove it
           memory: 2g          | memory: lots     | train.memory: got lots, expected bytes, at least 16m, as in 512m or 2g
           memory: 2g          | memory: 99999999t | train.memory: got 99999999t, expected bytes
