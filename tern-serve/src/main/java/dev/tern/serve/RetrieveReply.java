@@ -4,9 +4,11 @@ import dev.tern.base.Shown;
 import dev.tern.predict.ItemFinder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /** Writes the items that were found for the users of a request. */
 final class RetrieveReply {
@@ -95,8 +97,14 @@ final class RetrieveReply {
 
   private List<Output> outputs() {
     List<Output> outputs = new ArrayList<>();
+    Set<Kind> kinds = EnumSet.noneOf(Kind.class);
     for (InferOutput asked : request.outputs()) {
-      outputs.add(new Output(kind(asked.name()), asked.binary().orElse(binary)));
+      Kind kind = kind(asked.name());
+      if (!kinds.add(kind)) {
+        throw new RefusedException(
+            400, "outputs: got %s twice, expected it once".formatted(kind.text()));
+      }
+      outputs.add(new Output(kind, asked.binary().orElse(binary)));
     }
     if (outputs.isEmpty()) {
       for (Kind kind : Kind.values()) {

@@ -311,6 +311,11 @@ final class RetrieveProtocolTest {
             tensors(
                 "{\"inputs\":[{\"name\":\"user\",\"shape\":[1],\"datatype\":\"INT64\",\"data\":[0]}],\"outputs\":[{\"name\":\"probability\"}]}"))
         .withMessageContaining("outputs: got probability, expected items, scores or found");
+    assertThatExceptionOfType(RefusedException.class)
+        .isThrownBy(() ->
+            tensors(
+                "{\"inputs\":[{\"name\":\"user\",\"shape\":[1],\"datatype\":\"INT64\",\"data\":[0]}],\"outputs\":[{\"name\":\"items\"},{\"name\":\"items\"}]}"))
+        .withMessageContaining("outputs: got items twice, expected it once");
   }
 
   @Test

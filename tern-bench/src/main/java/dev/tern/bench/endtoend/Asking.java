@@ -62,11 +62,14 @@ final class Asking implements AutoCloseable {
     return scores;
   }
 
-  /** The sum of all lines of the page of metrics that begin so. */
-  double metric(String server, String start) throws IOException, InterruptedException {
-    return ask(server + "/metrics", "")
-        .lines()
-        .filter(line -> line.startsWith(start))
+  /** The sum of all samples of a metric, which the server must know. */
+  double metric(String server, String name) throws IOException, InterruptedException {
+    String page = ask(server + "/metrics", "");
+    if (!page.contains("# TYPE " + name + " ")) {
+      throw new IllegalStateException("end-to-end: got metrics without " + name + ": " + page);
+    }
+    return page.lines()
+        .filter(line -> line.startsWith(name + " ") || line.startsWith(name + "{"))
         .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
         .sum();
   }

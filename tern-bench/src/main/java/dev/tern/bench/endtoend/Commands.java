@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -62,10 +62,12 @@ final class Commands implements AutoCloseable {
   }
 
   private final Path folder;
-  private final List<Running> started = new ArrayList<>();
+  private final List<Running> started = new CopyOnWriteArrayList<>();
 
   Commands(Path folder) {
     this.folder = folder;
+    // Whoever ends this process ends the ones that it started, too.
+    Runtime.getRuntime().addShutdownHook(new Thread(this::end));
   }
 
   /** Starts {@code tern} with arguments. */
@@ -121,7 +123,11 @@ final class Commands implements AutoCloseable {
   /** Ends what still runs. */
   @Override
   public void close() {
-    started.forEach(each -> each.process().destroyForcibly());
+    end();
     started.forEach(each -> each.process().onExit().join());
+  }
+
+  private void end() {
+    started.forEach(each -> each.process().destroyForcibly());
   }
 }

@@ -41,6 +41,7 @@ public final class EndToEnd {
   private final List<Checked> checks = new ArrayList<>();
   private Optional<KafkaBroker> broker = Optional.empty();
   private String topic = "";
+  private boolean needsBroker;
 
   private EndToEnd(Path work, Commands commands, int changes) {
     this.work = work;
@@ -53,12 +54,14 @@ public final class EndToEnd {
     Map<String, String> defaults = new TreeMap<>();
     defaults.put("--rows", "200");
     defaults.put("--changes", "2");
+    defaults.put("--broker", "wanted");
     Arguments arguments = Arguments.parse("end-to-end", args, defaults);
     try {
       Path work = Files.createTempDirectory("tern-end-to-end");
       boolean met;
       try (Commands commands = new Commands(work)) {
         EndToEnd all = new EndToEnd(work, commands, arguments.positive("--changes"));
+        all.needsBroker = arguments.choice("--broker", "wanted", "required").equals("required");
         met = all.checkAll(arguments.positive("--rows"));
         if (!met) {
           System.out.println(commands.printed());
@@ -123,6 +126,9 @@ public final class EndToEnd {
       broker = Optional.of(started);
       topic = started.topic("ads").toString();
     } catch (RuntimeException | LinkageError e) {
+      if (needsBroker) {
+        throw new IllegalStateException("no broker starts here: " + e, e);
+      }
       System.out.println("skipped  what needs a broker, as none starts here: " + e);
     }
     Commands.Running generating =
@@ -162,6 +168,7 @@ public final class EndToEnd {
       }
       try (Load load = new Load(asking, models(), url)) {
         trainOn(load);
+        double refused = refused(asking, url);
         server = killServer(server, load);
         String now = url(server);
         load.up(now);
@@ -174,13 +181,17 @@ public final class EndToEnd {
                 .formatted(load.answers(), load.steps()),
             load.faults().isEmpty() && load.steps() > 2,
             load.faults().toString());
-        double refused =
-            asking.metric(now, "tern_feed_refused_total") + asking.metric(now, "tern_reload_fail");
+        refused += refused(asking, now);
         check("nothing was refused", refused == 0, refused + " refusals");
       }
       int code = server.stop();
       check("the server ends when it is asked to", code == 0, "exit code " + code);
     }
+  }
+
+  private double refused(Asking asking, String url) throws IOException, InterruptedException {
+    double feeds = broker.isPresent() ? asking.metric(url, "tern_feed_refused_total") : 0;
+    return feeds + asking.metric(url, "tern_reload_failures_total");
   }
 
   private Commands.Running serve() throws InterruptedException {

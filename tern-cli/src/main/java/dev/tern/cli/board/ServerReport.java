@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -20,6 +21,9 @@ final class ServerReport {
 
   /** Ids that a share needs to say something. */
   private static final int FEWEST_IDS = 20;
+
+  private static final Set<String> GRPC_ERRORS =
+      Set.of("UNKNOWN", "DEADLINE_EXCEEDED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS");
 
   private final ExposedMetrics now;
   private final Optional<ExposedMetrics> before;
@@ -85,9 +89,14 @@ final class ServerReport {
 
   private static double errors(ExposedMetrics page, String name) {
     return page.of("tern_requests_total", name).stream()
-        .filter(each -> each.label("code").startsWith("5"))
+        .filter(each -> isError(each.label("code")))
         .mapToDouble(ExposedMetrics.Series::value)
         .sum();
+  }
+
+  /** Whether a status of HTTP or of gRPC is the server's fault. */
+  private static boolean isError(String code) {
+    return code.startsWith("5") || GRPC_ERRORS.contains(code);
   }
 
   /** Seconds that a share of the requests took at most, of those since the page before if any. */

@@ -25,7 +25,8 @@ final class WatchedServersTest {
       # HELP tern_requests_total Requests answered, by status.
       # TYPE tern_requests_total counter
       tern_requests_total{model="m",protocol="v2",code="200"} 100
-      tern_requests_total{model="m",protocol="v1",code="500"} 2
+      tern_requests_total{model="m",protocol="v1",code="500"} 1
+      tern_requests_total{model="m",protocol="grpc",code="INTERNAL"} 1
       tern_requests_total{model="",protocol="v2",code="404"} 7
       tern_request_duration_seconds_bucket{model="m",protocol="v2",le="0.001"} 60
       tern_request_duration_seconds_bucket{model="m",protocol="v2",le="0.01"} 99

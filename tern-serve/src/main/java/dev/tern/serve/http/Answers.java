@@ -309,8 +309,10 @@ final class Answers {
                 e.status(),
                 "label %s: %s; loaded before it: {%s}"
                     .formatted(place.label(), e.getMessage(), json));
-      } catch (DataException e) {
-        notes.accept(model.name() + "@" + place.label() + ": " + e.getMessage());
+      } catch (RuntimeException e) {
+        // Damaged files, files that cannot be read, or memory that is short.
+        String why = e instanceof DataException ? String.valueOf(e.getMessage()) : e.toString();
+        notes.accept(model.name() + "@" + place.label() + ": " + why);
         throw new RefusedException(
             400,
             "label %s: got a model that cannot be loaded, expected one; the server's log says why"

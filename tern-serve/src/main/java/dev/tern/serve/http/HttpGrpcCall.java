@@ -158,11 +158,16 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
       front.admit(this);
       return;
     }
-    Message message = message();
-    if (called == GrpcMethod.HEALTH_WATCH) {
-      watch(GrpcProtocol.service(message.bytes, message.from, message.to));
-    } else {
-      answer(front.grpc().get(called, message.bytes, message.from, message.to));
+    try {
+      Message message = message();
+      if (called == GrpcMethod.HEALTH_WATCH) {
+        watch(GrpcProtocol.service(message.bytes, message.from, message.to));
+      } else {
+        answer(front.grpc().get(called, message.bytes, message.from, message.to));
+      }
+    } finally {
+      // Also what inflating took after the caller gave up.
+      body.release();
     }
   }
 
