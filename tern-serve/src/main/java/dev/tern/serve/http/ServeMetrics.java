@@ -72,11 +72,8 @@ final class ServeMetrics {
     models.forEach(each -> each.writeRows(page, "tern_rows_total"));
     page.family("tern_score_duration_seconds", "histogram", "Time of scoring a request's rows.");
     models.forEach(each -> each.writeScoring(page, "tern_score_duration_seconds"));
-    page.family(
-        "tern_prediction_sum", "counter", "Sum of predictions of the first task that are numbers.");
+    page.family("tern_prediction", "summary", "Predictions of the first task that are numbers.");
     models.forEach(each -> each.writePredictions(page, "tern_prediction_sum", true));
-    page.family(
-        "tern_prediction_count", "counter", "Predictions of the first task that are numbers.");
     models.forEach(each -> each.writePredictions(page, "tern_prediction_count", false));
   }
 

@@ -94,7 +94,7 @@ final class ServeMetricsTest {
       if (line.startsWith("# TYPE ")) {
         family = line.split(" ")[2];
         assertThat(families.add(family)).as(line).isTrue();
-        assertThat(line.split(" ")[3]).isIn("counter", "gauge", "histogram");
+        assertThat(line.split(" ")[3]).isIn("counter", "gauge", "histogram", "summary");
       } else if (!line.startsWith("# HELP ")) {
         assertThat(line)
             .matches("[a-z_]+(\\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\\})? [-+0-9.eEInfNa]+");
