@@ -293,7 +293,11 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
     response.setTrailersSupplier(() -> DONE);
     count(GrpcStatus.OK, reply.body().length);
     body.release();
-    response.write(true, ByteBuffer.wrap(reply.body()), callback);
+    // Two writes: trailers in the same one overtake a message that waits for the caller's window.
+    Callback trailers =
+        Callback.from(
+            () -> response.write(true, ByteBuffer.allocate(0), callback), callback::failed);
+    response.write(false, ByteBuffer.wrap(reply.body()), trailers);
   }
 
   /** Ends the call without an answer. */

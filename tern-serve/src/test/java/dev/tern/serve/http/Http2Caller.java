@@ -134,6 +134,22 @@ final class Http2Caller implements AutoCloseable {
     return new Frame(type, flags, stream, payload);
   }
 
+  /** Reads to the head of the answer to the request of a stream, which no window holds up. */
+  void awaitHead(int stream) throws IOException {
+    while (true) {
+      Frame frame = read();
+      if (frame.type == SETTINGS && frame.flags == 0) {
+        frame(SETTINGS, 1, 0, new byte[0]);
+      }
+      if (frame.type == HEADERS) {
+        decode(frame.payload);
+        if (frame.stream == stream) {
+          return;
+        }
+      }
+    }
+  }
+
   /** The answer to the request of a stream. */
   Answer answer(int stream) throws IOException {
     Map<String, String> fields = new HashMap<>();
