@@ -57,7 +57,7 @@ final class BrokenSettings {
         wrong(
             "configuration: an unknown model",
             in -> train(in, rows(in), "model.type=deepfmm"),
-            "model.type: got deepfmm, expected one of wdl, deepfm",
+            "model.type: got deepfmm, expected one of lr, fm, wdl, deepfm",
             "did you mean deepfm?"),
         wrong(
             "configuration: a column that data.columns lacks",

@@ -33,10 +33,10 @@ final class OverridesTest {
           data.sparse[1].encode=id | expected an index from 0 to 0, as the file has 1 in data.sparse; give one of them, none for all, or another group's data.sparse[1].columns first
           data.sparse[2].columns=a | got data.sparse[2].columns, expected an index from 0 to 0
           train[0].batch=3     | got an index, expected none
-          model.cross_rank=2   | got model.cross_rank, expected it only where model.type is dcnv2, but that is deepfm
+          model.cross_rank=2   | got model.cross_rank, expected it only where model.type is dcnv2 or dlrm_dcnv2, but that is deepfm
           model.activation=gelu | model.activation: got gelu, expected one of relu, prelu, dice
           train.clip_norm=-1   | train.clip_norm: got -1, expected a number of at least 0
-          model.cross_layers=2 | got model.cross_layers, expected it only where model.type is dcn or dcnv2, but that is deepfm
+          model.cross_layers=2 | got model.cross_layers, expected it only where model.type is dcn or dcnv2 or autoint or
           data.columns=[a      | got broken YAML
           data.train=          | data.train: got nothing, expected a path or a list of paths
           data.delimiter=5     | data.delimiter: got 5, expected 1 to 16 characters that no number holds, tab, space,
