@@ -1,6 +1,7 @@
 package dev.tern.checkpoint;
 
 import dev.tern.base.DataException;
+import dev.tern.base.Shown;
 import dev.tern.embedding.TableShard;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.internal.checkpoint.FileDigest;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The description of a checkpoint in its own folder. {@code manifest.json} holds the version of the
@@ -32,6 +34,10 @@ record Manifest(Path folder, Json.Obj json, String hash) {
 
   /** The version that lists the SHA-256 of files. */
   private static final long FIRST_FORMAT = 1;
+
+  /** Names of files: such a path leads to no place outside the folder. */
+  private static final Pattern FILE =
+      Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99})?");
 
   /** Fields that describe this checkpoint, not the run. */
   private static final List<String> OWN = List.of("format", "previous", "shards", "files");
@@ -85,9 +91,21 @@ record Manifest(Path folder, Json.Obj json, String hash) {
       shards();
       RunFacts.state(json);
       Json.Obj files = json.object("files");
-      files.fields().keySet().forEach(files::text);
+      for (String name : files.fields().keySet()) {
+        requireName(name);
+        files.text(name);
+      }
     } catch (DataException | NumberFormatException e) {
       throw new DataException(file(NAME) + ": " + e.getMessage() + "; " + DAMAGED, e);
+    }
+  }
+
+  /** Checks the name of a file before it becomes a path: whoever wrote it may be hostile. */
+  private static void requireName(String name) {
+    if (!FILE.matcher(name).matches()) {
+      throw new DataException(
+          "\"files\": got the name %s, expected the name of a file in the folder, such as tables/0.safetensors"
+              .formatted(Shown.quoted(name)));
     }
   }
 
@@ -191,7 +209,7 @@ record Manifest(Path folder, Json.Obj json, String hash) {
   }
 
   private static void requireFile(Path file) {
-    if (!Files.exists(file)) {
+    if (!Files.isRegularFile(file)) { // A pipe or a device could be read without end.
       throw new DataException(
           file + ": got no such file, expected one as " + NAME + " says; " + DAMAGED);
     }

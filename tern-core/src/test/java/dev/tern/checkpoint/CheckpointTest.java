@@ -222,6 +222,49 @@ final class CheckpointTest {
   }
 
   @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "../outside",
+        "/dev/zero",
+        "tables/../../outside",
+        "tables//0.safetensors",
+        "a/b/c",
+        ".",
+        "a\\b",
+        "a\u0000b",
+        "é",
+        ""
+      })
+  void aManifestThatNamesAFileElsewhereIsRefusedBeforeThatIsLookedAt(String name)
+      throws IOException {
+    Path checkpoint = saved(MODEL);
+    Path manifest = nameFile(checkpoint, name);
+    assertThatThrownBy(() -> Checkpoint.open(checkpoint))
+        .isInstanceOf(DataException.class)
+        .hasMessageStartingWith(manifest + ": \"files\": got the name ")
+        .hasMessageContaining("damaged");
+  }
+
+  @Test
+  void aManifestThatNamesAFolderIsRefused() throws IOException {
+    Path checkpoint = saved(MODEL);
+    nameFile(checkpoint, "tables");
+    assertThatThrownBy(() -> Checkpoint.open(checkpoint))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining(checkpoint.resolve("tables") + ": got no such file");
+  }
+
+  /** Has the manifest of a checkpoint name one more file; gives the manifest. */
+  private static Path nameFile(Path checkpoint, String name) throws IOException {
+    Path manifest = checkpoint.resolve("manifest.json");
+    Json.Obj json = Json.parseObject(Files.readString(manifest), "manifest");
+    json.object("files").put(name, "00");
+    Files.writeString(manifest, json.toString());
+    Files.writeString(checkpoint.resolve("manifest.sha256"), Manifest.sha256(manifest));
+    return manifest;
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"WDL 2 4", "DEEPFM 3 4", "DEEPFM 2 5", "FM 2 4", "LR 2 4"})
   void aCheckpointOfAnotherModelIsRefusedAndItsFileNamed(String other) {
     Path checkpoint = saved(MODEL);
