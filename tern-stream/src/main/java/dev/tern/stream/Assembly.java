@@ -3,7 +3,9 @@ package dev.tern.stream;
 import dev.tern.base.DataException;
 import dev.tern.base.Shown;
 import dev.tern.checkpoint.CheckpointFiles;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -38,6 +40,12 @@ final class Assembly {
   /** More foreign runs than this are counted and no longer told of. */
   private static final int MOST_TOLD = 100;
 
+  /**
+   * So often copying from the shared folder may fail, one time after another: some minutes with the
+   * pauses of who reads. A record that names what can never be read must not end the reading.
+   */
+  static final int MOST_COPIES = 20;
+
   private final Spool spool;
   private final FollowOptions options;
   private final Events events;
@@ -47,6 +55,9 @@ final class Assembly {
 
   private final Set<String> foreign = new HashSet<>();
   private Optional<Incoming> incoming = Optional.empty();
+
+  /** How often copying failed since it succeeded. */
+  private int failedCopies;
 
   /** Whether a record was damaged since the last one that fitted. */
   private boolean lost;
@@ -196,7 +207,7 @@ final class Assembly {
       if (chunk.isLast()) {
         end(coming, chunk);
       }
-    } catch (DataException e) {
+    } catch (DataException | InvalidPathException e) {
       refuse(
           Refusal.DAMAGED,
           coming.of().name(),
@@ -213,7 +224,7 @@ final class Assembly {
       spool.rewind(of.hash());
     } else {
       if (of.kind() == Announcement.Kind.FOLDER) {
-        coming.copy(shared(last));
+        copy(coming, shared(last));
       }
       spool.take(checked(coming));
     }
@@ -222,6 +233,21 @@ final class Assembly {
     told.clear();
     drop();
     events.took(of, last.offset());
+  }
+
+  private void copy(Incoming coming, Path from) {
+    try {
+      coming.copy(from);
+      failedCopies = 0;
+    } catch (UncheckedIOException e) {
+      failedCopies++;
+      if (failedCopies < MOST_COPIES) {
+        throw e; // Who reads comes here again.
+      }
+      failedCopies = 0;
+      throw new DataException(
+          "%s; it failed %d times".formatted(e.getMessage(), MOST_COPIES), e);
+    }
   }
 
   /** The folder that a record names. */
@@ -243,7 +269,7 @@ final class Assembly {
 
   private CheckpointFiles checked(Incoming coming) {
     Announcement of = coming.of();
-    CheckpointFiles files = spool.incoming();
+    CheckpointFiles files = incomingFiles();
     List<String> got =
         List.of(files.name(), files.hash(), files.previousHash().orElse("the beginning"));
     List<String> expected = List.of(of.name(), of.hash(), of.after().orElse("the beginning"));
@@ -262,6 +288,15 @@ final class Assembly {
               .formatted(Shown.quoted(before.get()), spool.chain().getLast().name()));
     }
     return files;
+  }
+
+  private CheckpointFiles incomingFiles() {
+    try {
+      return spool.incoming();
+    } catch (UncheckedIOException e) {
+      // They were just written; if these cannot be read, reading the topic again may not help.
+      throw new DataException(String.valueOf(e.getMessage()), e);
+    }
   }
 
   private void drop() {

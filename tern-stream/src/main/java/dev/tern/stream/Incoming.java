@@ -3,11 +3,15 @@ package dev.tern.stream;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.CheckpointFiles;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.Set;
 
 /** A checkpoint whose records are coming. Its files grow in a folder that nobody serves. */
@@ -85,16 +89,41 @@ final class Incoming {
    * Copies a checkpoint from a shared folder.
    *
    * @throws DataException if it is not there, or damaged
+   * @throws UncheckedIOException if it cannot be copied now
    */
   void copy(Path from) {
-    CheckpointFiles source = CheckpointFiles.read(from);
     try {
+      CheckpointFiles source = CheckpointFiles.read(from);
       SharedFolder.copy(source, folder);
+      copied.addAll(source.names());
     } catch (IOException e) {
-      throw new DataException(
-          from + ": got an error copying it (" + DataException.reason(e) + ")", e);
+      throw uncopied(from, e);
+    } catch (DataException e) {
+      IOException cause = cause(e).filter(Incoming::mayPass).orElseThrow(() -> e);
+      throw uncopied(from, cause);
     }
-    copied.addAll(source.names());
+  }
+
+  /** The error of a file that an exception tells of. */
+  private static Optional<IOException> cause(DataException of) {
+    for (Throwable each = of; each != null; each = each.getCause()) {
+      if (each instanceof IOException found) {
+        return Optional.of(found);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private RuntimeException uncopied(Path from, IOException e) {
+    String text =
+        "%s: got an error copying it into %s (%s), expected to read the one and to write the other"
+            .formatted(from, folder, DataException.reason(e));
+    return mayPass(e) ? new UncheckedIOException(text, e) : new DataException(text, e);
+  }
+
+  /** Whether an error is no lack or damage of the source: a share may come back. */
+  private static boolean mayPass(IOException e) {
+    return !(e instanceof NoSuchFileException || e instanceof CharacterCodingException);
   }
 
   /** Forgets the files. */

@@ -8,7 +8,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
@@ -123,17 +125,25 @@ final class Unpacking implements Closeable {
       throw new DataException(
           "got the file %s of %d bytes, expected at most %d".formatted(name, length, most));
     }
-    Path target = folder.resolve(name);
-    Path parent = target.getParent();
-    if (parent != null) {
-      Files.createDirectories(parent);
-    }
-    file =
-        Optional.of(
-            FileChannel.open(target, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
+    file = Optional.of(create(name));
     left = length;
     if (left == 0) {
       close();
+    }
+  }
+
+  private FileChannel create(String name) throws IOException {
+    Path target = folder.resolve(name);
+    try {
+      Path parent = target.getParent();
+      if (parent != null) {
+        Files.createDirectories(parent);
+      }
+      return FileChannel.open(target, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    } catch (FileAlreadyExistsException | NotDirectoryException e) {
+      // The folder was empty, so the names clash; another try would end alike.
+      throw new DataException(
+          "got the file %s beside one of that name, or of that of its folder".formatted(name), e);
     }
   }
 

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.CheckpointFiles;
+import dev.tern.internal.json.Json;
 import dev.tern.train.PlantedRuns;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What of a topic comes into the spool, and what is refused. */
 final class AssemblyTest {
@@ -369,6 +372,52 @@ final class AssemblyTest {
     take(List.of(folder(name, 1)));
     assertThat(taken).isEmpty();
     assertThat(refused).containsExactly(Refusal.DAMAGED);
+  }
+
+  @Test
+  void whatCannotBeCopiedNowIsTriedAgainButNotForGood() throws IOException {
+    spool.close();
+    Path shared = Files.createDirectories(temp.resolve("shared"));
+    open(Long.MAX_VALUE, Optional.of(shared));
+    Files.writeString(shared.resolve("a"), "no folder");
+    for (int time = 1; time < Assembly.MOST_COPIES; time++) {
+      assertThatThrownBy(() -> take(List.of(folder("a/1/step-1", 1))))
+          .isInstanceOf(UncheckedIOException.class)
+          .hasMessageContaining("a/1/step-1");
+      assembly.begin(Optional.empty());
+    }
+    assertThat(refused).isEmpty();
+    take(List.of(folder("a/1/step-1", 1)));
+    assertThat(refused).containsExactly(Refusal.DAMAGED);
+    Files.delete(shared.resolve("a"));
+    take(List.of(folder(new SharedFolder(shared).add(parts.getFirst(), "a", 2), 2)));
+    assertThat(taken).containsExactly("step-1");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"../../outside", "/dev/zero", "tables/../../x", "a\u0000b", "tables", "tables/"})
+  void aManifestThatNamesWhatIsNoFileOfTheCheckpointIsRefused(String name) throws IOException {
+    Path hostile = temp.resolve("hostile");
+    SharedFolder.copy(parts.getFirst(), hostile);
+    CheckpointFiles good = CheckpointFiles.read(hostile);
+    Path manifest = hostile.resolve("manifest.json");
+    Json.Obj json = Json.parseObject(Files.readString(manifest), "manifest");
+    json.object("files").put(name, "00");
+    Files.writeString(manifest, json.toString());
+    String hash =
+        HexFormat.of().formatHex(Incoming.sha256().digest(Files.readAllBytes(manifest)));
+    Files.writeString(hostile.resolve("manifest.sha256"), hash);
+    List<Sent> records =
+        Sent.of(good, "a", 1, offset).stream()
+            .map(each -> each.with("tern-hash", Optional.of(hash)))
+            .toList();
+    take(records);
+    assertThat(taken).isEmpty();
+    assertThat(refused).containsExactly(Refusal.DAMAGED);
+    assertThat(told.getFirst()).contains("manifest.json");
+    take(sent(0, 2));
+    assertThat(taken).containsExactly("step-1");
   }
 
   private static Sent folder(String name, long number) {

@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Files as one row of bytes, and back. */
@@ -109,6 +110,17 @@ final class UnpackingTest {
         .hasMessageContaining("expected at most");
     assertThatThrownBy(() -> unpack(Arrays.copyOf(one, 5), 4, temp.resolve("short")))
         .hasMessageContaining("got an end within a file");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"a, a/b", "a/b, a"})
+  void aNameThatIsAFileAndAFolderIsRefused(String first, String second) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    bytes.write(packed(first, new byte[] {1}));
+    bytes.write(packed(second, new byte[] {2}));
+    assertThatThrownBy(() -> unpack(bytes.toByteArray(), 4, temp.resolve("to")))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("got the file " + second);
   }
 
   @Test
