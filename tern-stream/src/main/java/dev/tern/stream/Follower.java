@@ -254,8 +254,8 @@ public final class Follower implements AutoCloseable {
           bytes.add(each.value().length);
         }
         assembly.take(each.offset(), each.headers(), each.value());
-        next = each.offset() + 1;
       }
+      next = reader.position(); // Offsets have gaps, such as the ends of transactions.
       if (next >= target && !isReady() && spool.hasCheckpoint()) {
         ready();
       }

@@ -101,6 +101,11 @@ final class TopicReader implements Closeable {
     consumer.seek(partition, offset);
   }
 
+  /** The offset that is read next; behind all that {@link #poll} gave or left out. */
+  long position() {
+    return consumer.position(partition, ANSWER);
+  }
+
   /** The next records, none if there are none for a moment. */
   List<ConsumerRecord<byte[], byte[]>> poll() {
     try {
@@ -127,7 +132,7 @@ final class TopicReader implements Closeable {
     Optional<Chunk> last = Optional.empty();
     seek(from);
     long limit = System.nanoTime() + TAIL.toNanos();
-    while (consumer.position(partition, ANSWER) < end) {
+    while (position() < end) {
       if (System.nanoTime() > limit) {
         throw new org.apache.kafka.common.errors.TimeoutException(
             "no records from offset " + from + " for " + TAIL.toSeconds() + " s");
