@@ -253,6 +253,7 @@ public final class Publisher implements AutoCloseable {
                     String.format(Locale.ROOT, "%.1f", (System.nanoTime() - begin) / 1e9)));
       }
       tries = 0;
+      interleaved = 0;
     } catch (DataException e) {
       again(e); // Training removed it, as a newer one is there.
     } catch (Sending.InterleavedException e) {
@@ -282,9 +283,9 @@ public final class Publisher implements AutoCloseable {
     }
   }
 
-  /** The first of the parts that the topic lacks. */
+  /** The first of the parts that the topic lacks; to take over takes a full one. */
   private static int first(List<CheckpointFiles> parts, Sending to) {
-    if (to.hasBeginning()) {
+    if (to.hasBeginning() && !to.takesOver()) {
       for (int i = 0; i < parts.size(); i++) {
         if (parts.get(i).hash().equals(to.lastHash())) {
           return i + 1;

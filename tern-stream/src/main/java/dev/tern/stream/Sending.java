@@ -118,13 +118,15 @@ final class Sending implements Closeable {
 
   private void goOnFrom(Chunk last) {
     Announcement of = last.of();
+    // A full checkpoint whose last records did not come has not taken over yet.
+    takesOver = of.kind().isFull() && !last.isLast() ? of.takesOver() : Optional.empty();
     if (!of.run().equals(options.run())) {
       if (!options.takeOver()) {
         throw new StreamException(
             "%s: got %s of run %s at offset %d, expected run %s or an empty topic; name another topic, call this run so with --run, or give --take-over to follow it"
                 .formatted(topic, of.name(), of.run(), last.offset(), options.run()));
       }
-      takesOver = Optional.of(of.run());
+      takesOver = takesOver.or(() -> Optional.of(of.run()));
     }
     number = of.number();
     full = last.beginning();
@@ -135,6 +137,11 @@ final class Sending implements Closeable {
   /** The hash of the last checkpoint that the topic has whole; empty if there is none. */
   String lastHash() {
     return lastHash;
+  }
+
+  /** Whether the next full checkpoint takes the topic over from another run. */
+  boolean takesOver() {
+    return takesOver.isPresent();
   }
 
   /** Whether who knows nothing finds a full checkpoint in the topic. */

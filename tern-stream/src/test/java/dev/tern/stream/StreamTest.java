@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
@@ -220,6 +221,40 @@ final class StreamTest {
     }
   }
 
+  private void writeUnchecked(Sent record) {
+    try {
+      write(List.of(record));
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Writes a record in a transaction, whose end takes an offset and is no record. */
+  private void writeInTransaction(Sent record) {
+    Map<String, Object> settings =
+        Map.of("bootstrap.servers", topic.brokers(), "transactional.id", topic.topic());
+    try (var producer =
+        new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
+      producer.initTransactions();
+      producer.beginTransaction();
+      producer.send(
+          new ProducerRecord<>(topic.topic(), 0, new byte[0], record.value(), record.headers()));
+      producer.commitTransaction();
+    }
+  }
+
+  @Test
+  void aTopicThatEndsWithTheEndOfATransactionIsReadToItsEnd() throws Exception {
+    PublishedRun.train(run, 1, 2);
+    publish(options("a"));
+    writeInTransaction(new Sent(List.of(), new byte[] {1}));
+    try (Follower follower = follow()) {
+      await(() -> follower.state().behind() == 0 && Double.isFinite(follower.state().ageSeconds()));
+      follower.awaitFirst();
+      assertThat(step()).isEqualTo(2);
+    }
+  }
+
   @Test
   void whoeverElseWritesTheTopicIsNoticed() throws Exception {
     PublishedRun.train(run, 1, 2);
@@ -229,22 +264,39 @@ final class StreamTest {
       PublishedRun.train(run, 1, 3);
       publisher.publish();
       assertThat(notes).anyMatch(note -> note.contains("somebody else writes there"));
-      for (int step = 4; step < 7; step++) {
+      for (int step = 4; step < 10; step++) { // Each time what is lacking comes through.
         write(List.of(new Sent(List.of(), new byte[] {1})));
         PublishedRun.train(run, 1, step);
         publisher.publish();
       }
-      write(List.of(new Sent(List.of(), new byte[] {1})));
-      PublishedRun.train(run, 1, 7);
+    }
+    try (Follower follower = follow()) {
+      follower.awaitFirst();
+      await(() -> step() == 9);
+      await(() -> follower.state().refused().get(Refusal.DAMAGED) == 7);
+    }
+    assertSameBytes();
+  }
+
+  @Test
+  void whoeverWritesBetweenAllCheckpointsEndsThePublisher() throws Exception {
+    PublishedRun.train(run, 1, 8);
+    Consumer<String> writing =
+        note -> {
+          if (note.startsWith("published")) {
+            writeUnchecked(new Sent(List.of(), new byte[] {1}));
+          }
+        };
+    try (Publisher publisher =
+        Publisher.of(run, topic, ClientProperties.NONE, options("a"), writing)) {
       assertThatThrownBy(publisher::publish)
           .isInstanceOf(StreamException.class)
           .hasMessageContaining("let one publisher alone do so");
     }
-    assertThat(publish(options("a"))).isLessThan(2);
+    assertThat(publish(options("a"))).isLessThan(8);
     try (Follower follower = follow()) {
       follower.awaitFirst();
-      await(() -> step() == 7);
-      await(() -> follower.state().refused().get(Refusal.DAMAGED) == 5);
+      await(() -> step() == 8);
     }
     assertSameBytes();
   }
@@ -279,6 +331,39 @@ final class StreamTest {
           .isEqualTo(2);
       await(() -> step() == 2);
       assertThat(follower.state().refused().values()).containsOnly(0L);
+    }
+    assertSameBytes();
+  }
+
+  @Test
+  void aTakeOverOfTheSameCheckpointsIsSentAndAnother() throws Exception {
+    PublishedRun.train(run, 1, 2);
+    publish(options("day1"));
+    try (Follower follower = follow()) {
+      follower.awaitFirst();
+      assertThat(publish(new PublishOptions("day2", 4_096, Optional.empty(), true, false)))
+          .isEqualTo(2);
+      PublishedRun.train(run, 1, 3);
+      assertThat(publish(options("day2"))).isEqualTo(1);
+      await(() -> step() == 3);
+      assertThat(follower.state().refused().values()).containsOnly(0L);
+    }
+    assertSameBytes();
+  }
+
+  @Test
+  void aTakeOverThatBrokeIsTakenUpAgain() throws Exception {
+    List<CheckpointFiles> before = PublishedRun.train(run, 1, 2);
+    publish(options("day1"));
+    try (Follower follower = follow()) {
+      follower.awaitFirst();
+      run = temp.resolve("broke2");
+      List<CheckpointFiles> parts = PublishedRun.train(run, 2, 1);
+      List<Sent> half = Sent.of(parts.getFirst(), "day2", 9, end(), Optional.of("day1"));
+      write(half.subList(0, half.size() - 1));
+      assertThat(publish(options("day2"))).isEqualTo(1);
+      await(() -> follower.state().taken() == before.size() + 1);
+      assertThat(follower.state().refused().get(Refusal.FOREIGN)).isZero();
     }
     assertSameBytes();
   }
