@@ -151,6 +151,12 @@ final class LayeredModel {
     return !waiting.isEmpty() || uses.size() > 1;
   }
 
+  /** Whether a version before the current one is in use; its memory becomes free later. */
+  boolean hasEarlierInUse() {
+    sweep();
+    return uses.size() > 1;
+  }
+
   /** Whether no more changes can come, as memory ran out at the wrong moment. */
   boolean isStuck() {
     return stuck;

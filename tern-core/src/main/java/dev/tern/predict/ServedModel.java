@@ -79,7 +79,7 @@ public final class ServedModel implements AutoCloseable {
   /** Whether the update at hand was asked for by its step, which no guard forbids. */
   private boolean asked;
 
-  /** Whether an update waits for the memory of models that are leaving. */
+  /** Whether an update waits for the memory of models or versions that are leaving. */
   private boolean lacksMemory;
 
   private boolean warm;
@@ -247,7 +247,7 @@ public final class ServedModel implements AutoCloseable {
       return false;
     }
     tidy();
-    if (watch.isEmpty() || held || model.isFull() || lacksMemory && !leaving.isEmpty()) {
+    if (watch.isEmpty() || held || model.isFull() || lacksMemory && isLeaving()) {
       return false;
     }
     lacksMemory = false;
@@ -262,6 +262,11 @@ public final class ServedModel implements AutoCloseable {
       tidy();
     }
     return taken;
+  }
+
+  /** Whether memory becomes free once requests give back a model or version that served before. */
+  private boolean isLeaving() {
+    return !leaving.isEmpty() || model.hasEarlierInUse();
   }
 
   /** Frees what is no longer in use. */
@@ -289,7 +294,7 @@ public final class ServedModel implements AutoCloseable {
         case Whole whole -> takeWhole(whole.checkpoint());
       };
     } catch (OutOfBudgetException e) {
-      if (!leaving.isEmpty()) {
+      if (asked ? !leaving.isEmpty() : isLeaving()) {
         lacksMemory = true; // What leaves will make room.
         return false;
       }

@@ -329,6 +329,33 @@ final class ServedFaultsTest {
   }
 
   @Test
+  void anUpdateWaitsForTheMemoryThatAPinnedVersionHolds() {
+    long kept;
+    try (ServedModel model = open(ServedOptions.DEFAULT.withUndo(0))) {
+      deliver(4, 6, 8, 10, 12, 14, 16);
+      refreshAll(model);
+      kept = model.memoryInUse();
+    }
+    ServedRuns.remove(folder, "served");
+    events.clear();
+    ServedOptions tight = ServedOptions.DEFAULT.withUndo(0).withMemory(kept + (1 << 20));
+    try (ServedModel model = open(tight)) {
+      try (ModelVersion pinned = model.pin()) {
+        deliver(4, 6, 8, 10, 12, 14, 16); // Fewer than may wait, if there were memory.
+        refreshAll(model);
+        assertThat(pinned.step()).isEqualTo(2);
+        try (ModelVersion last = model.pin()) {
+          assertThat(last.step()).isLessThan(16);
+        }
+        assertThat(refused()).isEmpty();
+      }
+      refreshAll(model);
+      assertServes(model, ServedRuns.delta(16));
+      assertThat(refused()).isEmpty();
+    }
+  }
+
+  @Test
   void memoryOfUpdatesComesBack() {
     try (ServedModel model = open(ServedOptions.DEFAULT.withUndo(0))) {
       ServedRuns.scores(model);
