@@ -27,6 +27,9 @@ final class Unpacking implements Closeable {
   private static final int MOST_NAME = 200;
   private static final int MOST_FILES = 200_000;
 
+  /** A manifest is read as a whole; {@link #MOST_FILES} files take a third of this. */
+  private static final long MOST_MANIFEST = 64L << 20;
+
   private final Path folder;
   private final Set<String> names = new HashSet<>();
   private final ByteBuffer head = ByteBuffer.allocate(Short.BYTES + MOST_NAME + Long.BYTES);
@@ -121,9 +124,10 @@ final class Unpacking implements Closeable {
       throw new DataException(
           "got the file %s twice, or more than %d files".formatted(name, MOST_FILES));
     }
-    if (length < 0 || length > most) {
+    long longest = name.startsWith("manifest.") ? Math.min(most, MOST_MANIFEST) : most;
+    if (length < 0 || length > longest) {
       throw new DataException(
-          "got the file %s of %d bytes, expected at most %d".formatted(name, length, most));
+          "got the file %s of %d bytes, expected at most %d".formatted(name, length, longest));
     }
     file = Optional.of(create(name));
     left = length;

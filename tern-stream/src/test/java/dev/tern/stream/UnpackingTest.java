@@ -112,6 +112,18 @@ final class UnpackingTest {
         .hasMessageContaining("got an end within a file");
   }
 
+  @Test
+  void aManifestThatMemoryMayNotHoldIsRefusedBeforeItIsWritten() throws IOException {
+    byte[] begin = packed("manifest.json", new byte[0]);
+    begin[begin.length - 4] = 5; // 5 times 16 MiB.
+    try (Unpacking files =
+        new Unpacking(Files.createDirectories(temp.resolve("to")), Long.MAX_VALUE)) {
+      assertThatThrownBy(() -> files.write(ByteBuffer.wrap(begin)))
+          .isInstanceOf(DataException.class)
+          .hasMessage("got the file manifest.json of 83886080 bytes, expected at most 67108864");
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({"a, a/b", "a/b, a"})
   void aNameThatIsAFileAndAFolderIsRefused(String first, String second) throws IOException {
