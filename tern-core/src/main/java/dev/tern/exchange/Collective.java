@@ -49,6 +49,9 @@ final class Collective implements MessageOwner {
   /** Whether a thread has it: from its begin until somebody waited for it. */
   boolean isLent;
 
+  /** Whether a thread sleeps until it is done. */
+  boolean isAwaited;
+
   /** Which of the handles is its own. */
   int slot;
 
@@ -91,6 +94,7 @@ final class Collective implements MessageOwner {
     reduction = null;
     feeder = -1;
     isStarted = false;
+    isAwaited = false;
     isLent = true;
     for (int step = 0; step < STEPS; step++) {
       Arrays.fill(sends[step], false);

@@ -44,21 +44,26 @@ final class Incoming {
     return message == null ? 0 : message.done + (isChecked ? reader.partial(head) : 0);
   }
 
-  /** Receives what is there; returns how many bytes. */
-  long advance() throws IOException, FrameFaultException {
+  /**
+   * Receives what is there; whether something moved. A frame that was read ahead counts as well as
+   * bytes of the wire: it may finish an operation, or make room for what another peer sent.
+   */
+  boolean advance() throws IOException, FrameFaultException {
     moved.bytes = 0;
+    boolean any = false;
     for (Message message = queue.peek(); message != null; message = queue.peek()) {
       if (!isChecked) {
         if (!message.owner.hasRoom(message) || moved.bytes >= turn || !reader.head(head, moved)) {
-          return moved.bytes;
+          return any || moved.bytes > 0;
         }
         check(message);
         isChecked = true;
       }
       if (!reader.payload(head, place(message), moved)) {
-        return moved.bytes;
+        return any || moved.bytes > 0;
       }
       isChecked = false;
+      any = true;
       message.done += head.length;
       message.owner.arrived(message, head.length);
       if (message.done == head.total) {
@@ -66,7 +71,7 @@ final class Incoming {
         message.owner.finished(message);
       }
     }
-    return moved.bytes;
+    return any;
   }
 
   private long place(Message message) {

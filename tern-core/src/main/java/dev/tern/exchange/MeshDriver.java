@@ -107,9 +107,14 @@ final class MeshDriver {
         }
       }
     }
-    round();
-    if (isDriven && isAsleep) {
-      waiting.wakeup();
+    boolean moved = round();
+    if (isDriven) {
+      if (isAsleep) {
+        waiting.wakeup();
+      }
+    } else if (moved && anyStarted()) {
+      // What moved may have made room for bytes that are read already, of which no selector knows.
+      background.wakeup();
     }
   }
 
@@ -153,6 +158,7 @@ final class MeshDriver {
       return true;
     }
     collective.isStarted = true;
+    collective.isAwaited = true;
     sleepers++;
     try {
       while (isPending(collective)) {
@@ -230,6 +236,7 @@ final class MeshDriver {
       drivenSince = System.nanoTime();
       background.wakeup();
     }
+    notifyAll();
   }
 
   private synchronized long finish(Collective collective) {
@@ -281,7 +288,17 @@ final class MeshDriver {
     return false;
   }
 
-  /** Goes over all peers once; whether a byte moved. Ranks begin at different peers. */
+  /** Whether a thread sleeps for an operation that is done. */
+  private boolean anyAwaitedIsDone() {
+    for (Collective collective : collectives) {
+      if (collective.isLent && collective.isAwaited && collective.isDone()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Goes over all peers once; whether something moved. Ranks begin at different peers. */
   private boolean round() {
     if (failure != null || isClosed) {
       return false;
@@ -307,7 +324,7 @@ final class MeshDriver {
         moved |= received(peers[peers.length - 1 - d], now);
       }
     }
-    if (moved && sleepers > 0) {
+    if (sleepers > 0 && anyAwaitedIsDone()) {
       notifyAll();
     }
     return moved;

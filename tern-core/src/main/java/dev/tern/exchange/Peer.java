@@ -10,10 +10,13 @@ final class Peer {
   private final Incoming in;
   private final ControlLink control;
 
-  /** When a byte came, or a heartbeat. */
+  /** When a byte came or a frame that was read ahead was taken, or a heartbeat came. */
   private long heard;
 
-  /** When a byte moved, or the first of the waiting messages was posted. */
+  /**
+   * When a byte moved or a frame that was read ahead was taken, or the first of the waiting
+   * messages was posted.
+   */
   private long moved;
 
   /** Why nothing more comes, empty while something may. */
@@ -83,7 +86,7 @@ final class Peer {
     if (!end.isEmpty() || in.first() == null) {
       return false;
     }
-    boolean any = in.advance() > 0;
+    boolean any = in.advance();
     if (any) {
       moved = now;
       heard = now;

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -192,6 +193,45 @@ final class MeshEndTest {
         thread.join();
       }
     }
+  }
+
+  /**
+   * The last short frame of rank 2 is read together with the one before it and waits for rank 1 to
+   * make room, so the operation ends in a round in which no byte comes.
+   */
+  @Test
+  @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void aSleeperIsWokenByAnOperationThatEndsWithBytesReadAhead() throws Exception {
+    int frame = 20_000;
+    MeshOptions options = MeshTest.options(3).frameBytes(frame);
+    try (Meshes meshes = Meshes.open(Meshes.Kind.PIPES, options);
+        Arena arena = Arena.ofShared()) {
+      long part = 2 * frame + 64;
+      List<Exchange> sums = new ArrayList<>();
+      for (int rank : new int[] {2, 0}) {
+        sums.add(sum(meshes.all().get(rank), arena, part));
+      }
+      sums.getFirst().start();
+      Exchange message = meshes.all().get(0).receive(1, arena.allocate(8));
+      Thread driver = Thread.ofPlatform().daemon().start(message::await);
+      Thread sleeper = new Thread(sums.get(1)::await);
+      Thread.sleep(20);
+      sleeper.setDaemon(true);
+      sleeper.start();
+      while (sleeper.getState() != Thread.State.WAITING) {
+        Thread.onSpinWait();
+      }
+      sum(meshes.all().get(1), arena, part).await();
+      sleeper.join();
+      meshes.all().get(1).send(0, arena.allocate(8)).await();
+      driver.join();
+      assertThat(sums.getFirst().await()).isEqualTo(2 * part);
+    }
+  }
+
+  private static Exchange sum(Mesh mesh, Arena arena, long part) {
+    MemorySegment values = arena.allocate(3 * part);
+    return mesh.reduceScatter(values, arena.allocate(part), Reduction.LONG_SUM);
   }
 
   @Test
