@@ -25,6 +25,7 @@ final class Collective implements MessageOwner {
   private final long[] sources;
 
   private Operation operation = Operation.MESSAGE;
+  private int detail;
   private long number;
   private int open;
   private long bytes;
@@ -82,9 +83,13 @@ final class Collective implements MessageOwner {
   /**
    * Makes it a new operation without messages. Operations of all ranks are numbered together, in
    * the order in which each rank begins them; messages between two ranks are numbered on their own.
+   *
+   * @param detail see {@link Operation#detail}
    */
-  void begin(Operation operation, long number, MemorySegment first, MemorySegment second) {
+  void begin(
+      Operation operation, int detail, long number, MemorySegment first, MemorySegment second) {
     this.operation = operation;
+    this.detail = detail;
     this.number = number;
     this.first = first;
     this.second = second;
@@ -137,6 +142,7 @@ final class Collective implements MessageOwner {
 
   private Message prepared(Message message, long address, long bytes) {
     message.operation = operation;
+    message.detail = detail;
     message.number = number;
     message.address = address;
     message.bytes = bytes;

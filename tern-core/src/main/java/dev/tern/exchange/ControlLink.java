@@ -72,6 +72,7 @@ final class ControlLink {
     head.kind = kind;
     head.operation = 0;
     head.step = 0;
+    head.detail = 0;
     head.sender = rank;
     head.number = 0;
     head.total = length;

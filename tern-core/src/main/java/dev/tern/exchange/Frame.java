@@ -9,15 +9,16 @@ import java.util.zip.CRC32C;
  *
  * <pre>
  *  0  "TRNX"                         24  number of the operation      52  CRC-32C of the payload
- *  4  version, kind, operation, step 32  number of the frame          56  0
+ *  4  version, kind, operation, step 32  number of the frame          56  detail
  *  8  rank of the sender             40  bytes of the whole message   60  CRC-32C of bytes 0 to 59
  * 12  attempt                        48  bytes of the payload
  * 16  id of the run
  * </pre>
  *
- * <p>Frames of one way are numbered from 0. A message is cut into frames of equal size; the last
- * may be shorter. Where frames are encrypted, the head is not, but authenticated; 16 bytes of tag
- * follow the payload, whose CRC is then 0.
+ * <p>The detail says which {@link Reduction} and which root the operation has: see {@link
+ * Operation#detail}. Frames of one way are numbered from 0. A message is cut into frames of equal
+ * size; the last may be shorter. Where frames are encrypted, the head is not, but authenticated; 16
+ * bytes of tag follow the payload, whose CRC is then 0.
  */
 final class Frame {
   static final int BYTES = 64;
@@ -28,7 +29,7 @@ final class Frame {
   static final byte GOODBYE = 4;
 
   private static final int MAGIC = 0x584e5254;
-  private static final byte VERSION = 1;
+  private static final byte VERSION = 2;
   private static final int SUMMED = 60;
 
   private final long run;
@@ -38,6 +39,7 @@ final class Frame {
   byte kind;
   byte operation;
   byte step;
+  int detail;
   int sender;
   long number;
   long frame;
@@ -56,7 +58,7 @@ final class Frame {
     to.put(4, VERSION).put(5, kind).put(6, operation).put(7, step);
     to.putInt(8, sender).putInt(12, attempt).putLong(16, run);
     to.putLong(24, number).putLong(32, frame).putLong(40, total);
-    to.putInt(48, length).putInt(52, payloadCrc).putInt(56, 0);
+    to.putInt(48, length).putInt(52, payloadCrc).putInt(56, detail);
     to.putInt(SUMMED, sum(to, 0));
   }
 
@@ -80,6 +82,7 @@ final class Frame {
     total = from.getLong(at + 40);
     length = from.getInt(at + 48);
     payloadCrc = from.getInt(at + 52);
+    detail = from.getInt(at + 56);
     if (frame != next) {
       throw new FrameFaultException("frame %d, expected frame %d".formatted(frame, next));
     }
@@ -100,7 +103,7 @@ final class Frame {
           "a frame of version %d, expected version %d".formatted(from.get(at + 4), VERSION));
     }
     int sum = sum(from, at);
-    if (sum != from.getInt(at + SUMMED) || from.getInt(at + 56) != 0) {
+    if (sum != from.getInt(at + SUMMED)) {
       throw new FrameFaultException(
           "the head of a frame with CRC-32C %08x, expected %08x"
               .formatted(sum, from.getInt(at + SUMMED)));

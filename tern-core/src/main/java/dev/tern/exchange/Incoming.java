@@ -85,20 +85,24 @@ final class Incoming {
     boolean isExpected =
         head.kind == Frame.DATA
             && head.operation == message.operation.ordinal()
+            && head.detail == message.detail
             && head.step == message.step
             && head.number == message.number;
     boolean fits = message.isExact ? head.total == message.bytes : head.total <= message.bytes;
     if (!isExpected || !fits) {
+      boolean isOther = head.detail != message.detail;
       throw new FrameFaultException(
-          "%s %,d of %,d bytes%s, expected %s of %s%,d bytes"
+          "%s %,d%s of %,d bytes%s, expected %s%s of %s%,d bytes"
               .formatted(
                   head.kind == Frame.DATA
                       ? Operation.name(head.operation)
                       : "frame of kind " + head.kind + " in " + Operation.name(head.operation),
                   head.number,
+                  isOther ? Operation.detail(head.detail) : "",
                   head.total,
                   head.step == 0 ? "" : ", second step",
                   message.text(),
+                  isOther ? Operation.detail(message.detail) : "",
                   message.isExact ? "" : "at most ",
                   message.bytes));
     }

@@ -10,8 +10,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Ranks 0 to n - 1, each connected to all others, and what they do together. All ranks must begin
  * the same operations in the same order with the same sizes; messages between two of them may stand
- * anywhere between, in the same order on both sides. A rank that does something else is found out,
- * and the mesh ends with an error that says what was got and what was expected.
+ * anywhere between, in the same order on both sides. A rank that does something else, with another
+ * {@link Reduction} or another root, is found out by the first bytes of it that another rank gets,
+ * and the mesh ends with an error that says what was got and what was expected. Ranks that wait for
+ * each other and send nothing, such as two roots of a {@link #gather}, are found out by the
+ * deadline; bytes that nobody waits for, such as a broadcast of a second root, by the next
+ * operation.
  *
  * <p>Memory is native segments of the caller, from any arena; lengths are bytes. Numbers go as they
  * are. Each operation returns an {@link Exchange} at once; its memory is in use until {@link
@@ -107,7 +111,7 @@ public final class Mesh implements AutoCloseable {
     long address = address(Operation.MESSAGE, message);
     synchronized (driver) {
       Collective c = driver.lend();
-      c.begin(Operation.MESSAGE, sentMessages[to]++, message, message);
+      c.begin(Operation.MESSAGE, 0, sentMessages[to]++, message, message);
       c.send(0, to, address, message.byteSize());
       return post(c);
     }
@@ -122,7 +126,7 @@ public final class Mesh implements AutoCloseable {
     long address = writable(Operation.MESSAGE, room);
     synchronized (driver) {
       Collective c = driver.lend();
-      c.begin(Operation.MESSAGE, receivedMessages[from]++, room, room);
+      c.begin(Operation.MESSAGE, 0, receivedMessages[from]++, room, room);
       c.receiveSome(from, address, room.byteSize());
       return post(c);
     }
@@ -131,7 +135,7 @@ public final class Mesh implements AutoCloseable {
   /** Is done when all ranks have begun it. */
   public Exchange barrier() {
     synchronized (driver) {
-      Collective c = next(Operation.BARRIER, MemorySegment.NULL, MemorySegment.NULL);
+      Collective c = next(Operation.BARRIER, 0, MemorySegment.NULL, MemorySegment.NULL);
       plans.barrier(c);
       return post(c);
     }
@@ -143,7 +147,7 @@ public final class Mesh implements AutoCloseable {
     long address =
         rank == root ? address(Operation.BROADCAST, values) : writable(Operation.BROADCAST, values);
     synchronized (driver) {
-      Collective c = next(Operation.BROADCAST, values, values);
+      Collective c = next(Operation.BROADCAST, Operation.rooted(root), values, values);
       plans.broadcast(c, address, values.byteSize(), root);
       return post(c);
     }
@@ -160,7 +164,7 @@ public final class Mesh implements AutoCloseable {
     long from = address(Operation.GATHER, own);
     long to = rank == root ? parts(Operation.GATHER, all, own) : 0;
     synchronized (driver) {
-      Collective c = next(Operation.GATHER, own, all);
+      Collective c = next(Operation.GATHER, Operation.rooted(root), own, all);
       plans.gather(c, from, to, own.byteSize(), root);
       return post(c);
     }
@@ -177,7 +181,7 @@ public final class Mesh implements AutoCloseable {
     requireParts(Operation.SCATTER, rank == root, all, own);
     long from = rank == root ? address(Operation.SCATTER, all) : 0;
     synchronized (driver) {
-      Collective c = next(Operation.SCATTER, own, all);
+      Collective c = next(Operation.SCATTER, Operation.rooted(root), own, all);
       plans.scatter(c, from, to, own.byteSize(), root);
       return post(c);
     }
@@ -192,7 +196,8 @@ public final class Mesh implements AutoCloseable {
     requireNumbers(Operation.REDUCE, values, reduction);
     long address = writable(Operation.REDUCE, values);
     synchronized (driver) {
-      Collective c = next(Operation.REDUCE, values, values);
+      int detail = Operation.rooted(root) + Operation.reducing(reduction);
+      Collective c = next(Operation.REDUCE, detail, values, values);
       plans.reduce(c, address, values.byteSize(), reduction, root);
       return post(c);
     }
@@ -203,7 +208,7 @@ public final class Mesh implements AutoCloseable {
     requireNumbers(Operation.ALL_REDUCE, values, reduction);
     long address = writable(Operation.ALL_REDUCE, values);
     synchronized (driver) {
-      Collective c = next(Operation.ALL_REDUCE, values, values);
+      Collective c = next(Operation.ALL_REDUCE, Operation.reducing(reduction), values, values);
       plans.allReduce(c, address, values.byteSize(), reduction);
       return post(c);
     }
@@ -221,7 +226,7 @@ public final class Mesh implements AutoCloseable {
     long from = address(Operation.REDUCE_SCATTER, values);
     long to = writable(Operation.REDUCE_SCATTER, own);
     synchronized (driver) {
-      Collective c = next(Operation.REDUCE_SCATTER, values, own);
+      Collective c = next(Operation.REDUCE_SCATTER, Operation.reducing(reduction), values, own);
       plans.reduceScatter(c, from, to, own.byteSize(), reduction);
       return post(c);
     }
@@ -237,7 +242,7 @@ public final class Mesh implements AutoCloseable {
     long from = address(Operation.ALL_GATHER, own);
     long to = parts(Operation.ALL_GATHER, all, own);
     synchronized (driver) {
-      Collective c = next(Operation.ALL_GATHER, own, all);
+      Collective c = next(Operation.ALL_GATHER, 0, own, all);
       plans.allGather(c, from, to, own.byteSize());
       return post(c);
     }
@@ -255,7 +260,7 @@ public final class Mesh implements AutoCloseable {
     long from = address(Operation.ALL_TO_ALL, send);
     long to = writable(Operation.ALL_TO_ALL, receive);
     synchronized (driver) {
-      Collective c = next(Operation.ALL_TO_ALL, send, receive);
+      Collective c = next(Operation.ALL_TO_ALL, 0, send, receive);
       plans.allToAll(c, from, to, send.byteSize() / ranks);
       return post(c);
     }
@@ -290,7 +295,7 @@ public final class Mesh implements AutoCloseable {
     long from = address(Operation.ALL_TO_ALL, send);
     long to = writable(Operation.ALL_TO_ALL, receive);
     synchronized (driver) {
-      Collective c = next(Operation.ALL_TO_ALL, send, receive);
+      Collective c = next(Operation.ALL_TO_ALL, 0, send, receive);
       plans.allToAll(c, from, sendStarts, to, receiveStarts);
       received[rank] = own;
       c.report(received);
@@ -315,9 +320,10 @@ public final class Mesh implements AutoCloseable {
     driver.close();
   }
 
-  private Collective next(Operation operation, MemorySegment first, MemorySegment second) {
+  private Collective next(
+      Operation operation, int detail, MemorySegment first, MemorySegment second) {
     Collective c = driver.lend();
-    c.begin(operation, operations++, first, second);
+    c.begin(operation, detail, operations++, first, second);
     return c;
   }
 

@@ -10,6 +10,9 @@ final class Message {
 
   Operation operation = Operation.MESSAGE;
 
+  /** What else ranks must agree on: see {@link Operation#detail}. */
+  int detail;
+
   /** Number of the operation among those of its kind of counting: see {@link Collective#begin}. */
   long number;
 

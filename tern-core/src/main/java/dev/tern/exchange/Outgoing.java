@@ -72,6 +72,7 @@ final class Outgoing {
     head.kind = Frame.DATA;
     head.operation = (byte) message.operation.ordinal();
     head.step = (byte) message.step;
+    head.detail = message.detail;
     head.sender = rank;
     head.number = message.number;
     head.total = message.bytes;

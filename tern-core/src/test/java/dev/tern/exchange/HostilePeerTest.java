@@ -100,6 +100,8 @@ final class HostilePeerTest {
     refused(head -> head.kind = Frame.ABORT, "frame of kind 3");
     refused(head -> head.operation = 8, "all-reduce 0 of 100 bytes, expected message 0");
     refused(head -> head.operation = 99, "operation of code 99");
+    refused(head -> head.detail = 1, "message 0 with FLOAT_SUM of 100 bytes, expected message 0");
+    refused(head -> head.detail = -1, "with a reduction of code 254 at root 16777214");
   }
 
   private void refused(Consumer<Frame> change, String expected) {

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How a mesh ends: in peace, by an abort, by ranks that do not do the same. */
 final class MeshEndTest {
@@ -84,6 +85,53 @@ final class MeshEndTest {
               mesh ->
                   mesh.allReduce(arena.allocate(8 + 8 * mesh.rank()), Reduction.LONG_SUM).await());
       assertThat(messages).allMatch(m -> m.contains("of 8 ") && m.contains("of 16 "));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {8, 80_000})
+  void ranksThatCombineInOtherWaysAreToldBoth(int bytes) {
+    try (Meshes meshes = Meshes.open(Meshes.Kind.PIPES, MeshTest.options(2));
+        Arena arena = Arena.ofShared()) {
+      Reduction[] reductions = {Reduction.DOUBLE_SUM, Reduction.LONG_SUM};
+      assertThat(
+              messages(
+                  meshes,
+                  mesh -> mesh.allReduce(arena.allocate(bytes), reductions[mesh.rank()]).await()))
+          .allMatch(m -> m.contains("all-reduce 0 with DOUBLE_SUM"))
+          .allMatch(m -> m.contains("all-reduce 0 with LONG_SUM"));
+    }
+  }
+
+  @Test
+  void ranksWithOtherRootsAreToldBoth() {
+    try (Meshes meshes = Meshes.open(Meshes.Kind.PIPES, MeshTest.options(2));
+        Arena arena = Arena.ofShared()) {
+      assertThat(
+              messages(
+                  meshes,
+                  mesh -> {
+                    MemorySegment values = arena.allocate(80_000);
+                    return mesh.reduce(values, Reduction.LONG_SUM, mesh.rank()).await();
+                  }))
+          .allMatch(m -> m.contains("reduce 0 with LONG_SUM at root 0"))
+          .allMatch(m -> m.contains("reduce 0 with LONG_SUM at root 1"));
+    }
+  }
+
+  /** Both send and nobody receives, so the next operation gets what nobody asked for. */
+  @Test
+  void twoRootsOfABroadcastAreFoundByTheNextOperation() {
+    try (Meshes meshes = Meshes.open(Meshes.Kind.PIPES, MeshTest.options(2));
+        Arena arena = Arena.ofShared()) {
+      assertThat(
+              messages(
+                  meshes,
+                  mesh -> {
+                    mesh.broadcast(arena.allocate(8), mesh.rank()).await();
+                    return mesh.barrier().await();
+                  }))
+          .allMatch(m -> m.contains("broadcast 0 at root") && m.contains("expected barrier 1"));
     }
   }
 
