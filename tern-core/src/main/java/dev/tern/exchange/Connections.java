@@ -65,8 +65,8 @@ final class Connections {
     try {
       await();
       return links;
-    } catch (MeshException e) {
-      closeLinks();
+    } catch (RuntimeException | Error e) {
+      giveUp();
       throw e;
     } finally {
       end(server);
@@ -139,23 +139,17 @@ final class Connections {
     greeting.clear();
   }
 
-  private void closeLinks() {
-    synchronized (this) {
-      for (Link[] both : links) {
-        for (Link link : both) {
-          if (link != null) {
-            link.wire().close();
-          }
-        }
-      }
-    }
+  /** From here on no link is added, so none stays open. */
+  private synchronized void giveUp() {
+    isOver = true;
+    Link.close(links);
   }
 
   private void answerAll(ServerSocketChannel server) {
     while (true) {
       try {
         SocketChannel channel = server.accept();
-        if (begin(channel)) {
+        if (begin(channel, true)) {
           Thread.ofVirtual().start(() -> answer(channel));
         } else {
           close(channel);
@@ -169,9 +163,12 @@ final class Connections {
     }
   }
 
-  /** Remembers a hello under way; false if there are too many, or all is over. */
-  private synchronized boolean begin(SocketChannel channel) {
-    if (isOver || greeting.size() >= 8 * options.ranks() + 64) {
+  /**
+   * Remembers a hello under way; false if all is over, or if it comes from outside and there are
+   * too many. Those that this rank asks for are few, and strangers must not keep it from asking.
+   */
+  private synchronized boolean begin(SocketChannel channel, boolean comes) {
+    if (isOver || comes && greeting.size() >= 8 * options.ranks() + 64) {
       return false;
     }
     long limit = Math.min(HELLO.toNanos(), options.connectWithin().toNanos());
@@ -185,16 +182,18 @@ final class Connections {
 
   private void answer(SocketChannel channel) {
     boolean isDone = false;
+    boolean[] hasPlace = {false};
+    int[] place = new int[2];
     try {
       set(channel);
-      int[] place = new int[2];
       Handshake.Greeting hello =
           handshake.answer(
               channel,
               (peer, link) -> {
                 place[0] = peer;
                 place[1] = link;
-                return take(peer, link);
+                hasPlace[0] = take(peer, link);
+                return hasPlace[0];
               });
       isDone = add(place[0], place[1], channel, hello, false);
     } catch (IOException e) {
@@ -204,6 +203,9 @@ final class Connections {
     } finally {
       over(channel);
       if (!isDone) {
+        if (hasPlace[0]) {
+          giveBack(place[0], place[1]);
+        }
         close(channel);
       }
     }
@@ -231,6 +233,11 @@ final class Connections {
     }
     isTaken[peer][link] = true;
     return true;
+  }
+
+  /** The rank may come again: it did not hear that it was accepted. */
+  private synchronized void giveBack(int peer, int link) {
+    isTaken[peer][link] = false;
   }
 
   private synchronized boolean add(
@@ -272,8 +279,8 @@ final class Connections {
           address instanceof UnixDomainSocketAddress
               ? SocketChannel.open(StandardProtocolFamily.UNIX)
               : SocketChannel.open();
-      if (!begin(channel)) {
-        return true;
+      if (!begin(channel, false)) {
+        return isOver();
       }
       channel.connect(address);
       set(channel);

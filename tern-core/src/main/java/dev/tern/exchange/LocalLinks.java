@@ -22,10 +22,22 @@ final class LocalLinks {
   List<Mesh> meshes() {
     connect();
     List<Mesh> meshes = new ArrayList<>();
-    for (int p = 0; p < options.ranks(); p++) {
-      meshes.add(new Mesh(options.rank(p), links[p]));
+    try {
+      for (int p = 0; p < options.ranks(); p++) {
+        meshes.add(new Mesh(options.rank(p), links[p]));
+      }
+      return meshes;
+    } catch (RuntimeException | Error e) {
+      meshes.forEach(Mesh::close);
+      close();
+      throw e;
     }
-    return meshes;
+  }
+
+  private void close() {
+    for (Link[][] ofRank : links) {
+      Link.close(ofRank);
+    }
   }
 
   private void connect() {
@@ -38,15 +50,7 @@ final class LocalLinks {
         }
       }
     } catch (IOException e) {
-      for (Link[][] ofRank : links) {
-        for (Link[] both : ofRank) {
-          for (Link link : both) {
-            if (link != null) {
-              link.wire().close();
-            }
-          }
-        }
-      }
+      close();
       throw new MeshException(
           "exchange: got no pipes for %d ranks (%s), expected %d of them; raise the limit of open"
                   .formatted(

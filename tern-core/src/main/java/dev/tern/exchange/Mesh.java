@@ -45,7 +45,7 @@ public final class Mesh implements AutoCloseable {
   private long operations;
 
   /**
-   * @param links by rank and kind; not looked at for this rank
+   * @param links by rank and kind; not looked at for this rank. They are closed if this fails
    */
   Mesh(MeshOptions options, @Nullable Link[][] links) {
     this.options = options;
@@ -59,7 +59,11 @@ public final class Mesh implements AutoCloseable {
     try {
       driver = new MeshDriver(options, peers(links), collectives);
     } catch (IOException e) {
+      Link.close(links);
       throw new MeshException("exchange: rank " + rank + " has no selector", rank, e);
+    } catch (RuntimeException | Error e) {
+      Link.close(links);
+      throw e;
     }
     plans = new Collectives(driver, options);
     handles = new Exchange[collectives.length];

@@ -8,7 +8,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -207,6 +209,41 @@ final class MeshPortTest {
         .containsOnly("connected");
     for (SocketChannel stranger : strangers) {
       stranger.close();
+    }
+  }
+
+  /** More of them than a rank listens to at once are there before it can reach the other. */
+  @Test
+  void strangersDoNotKeepARankFromAsking() throws Exception {
+    MeshOptions options = MeshTest.options(2);
+    List<SocketAddress> all = List.of(new InetSocketAddress(HERE, freePort()), ANY.getFirst());
+    MeshPort second = MeshPort.open(options.rank(1), ANY);
+    List<SocketChannel> strangers = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      strangers.add(SocketChannel.open(second.address()));
+    }
+    assertThat(
+            Meshes.together(
+                List.of(
+                    () -> {
+                      for (SocketChannel stranger : strangers.subList(80, 100)) {
+                        awaitEnd(stranger);
+                      }
+                      return outcome(MeshPort.open(options, List.of(all.getFirst())), all);
+                    },
+                    () -> outcome(second, all))))
+        .containsOnly("connected");
+    for (SocketChannel stranger : strangers) {
+      stranger.close();
+    }
+  }
+
+  /** One who is turned away because others are listened to sees the connection end. */
+  private static void awaitEnd(SocketChannel stranger) throws IOException {
+    try {
+      assertThat(stranger.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+    } catch (SocketException _) {
+      // It ended as well.
     }
   }
 
