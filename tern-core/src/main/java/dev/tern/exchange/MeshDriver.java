@@ -434,8 +434,10 @@ final class MeshDriver {
       return;
     }
     try {
-      peer.control().push();
+      // First what came, then what waits to be sent: a peer that said goodbye takes no more.
+      boolean any = false;
       for (byte kind = peer.control().next(); kind != 0; kind = peer.control().next()) {
+        any = true;
         peer.hear(now);
         if (kind == Frame.ABORT) {
           fail(peer.control().reason(peers.length + 1));
@@ -446,6 +448,7 @@ final class MeshDriver {
           return;
         }
       }
+      push(peer, any);
     } catch (IOException e) {
       fail(
           new MeshException(
@@ -455,6 +458,17 @@ final class MeshDriver {
               e));
     } catch (FrameFaultException e) {
       fault(peer, e);
+    }
+  }
+
+  /** What cannot be sent is no failure yet if something came: the next look may find a goodbye. */
+  private static void push(Peer peer, boolean hasHeard) throws IOException {
+    try {
+      peer.control().push();
+    } catch (IOException e) {
+      if (!hasHeard) {
+        throw e;
+      }
     }
   }
 
