@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Moves the bytes of all operations in flight. One thread at a time drives: the one that waits for
- * an operation, else, for operations that were started, the thread of the mesh. That one also sends
- * heartbeats, reads what peers have to say, and holds them to the deadlines. Whoever drives goes
- * over all peers again and again without blocking; when nothing moves, it spins briefly, then
- * sleeps until a connection is ready.
+ * an operation, else, for operations that were started, the thread of the mesh. Both send
+ * heartbeats. That thread also reads what peers have to say, and holds them to the deadlines.
+ * Whoever drives goes over all peers again and again without blocking; when nothing moves, it spins
+ * briefly, then sleeps until a connection is ready.
  *
  * <p>The lock of this object guards all state. It is held for one round over the peers at most,
  * never while a thread sleeps. After a failure nobody touches memory of users any more.
@@ -323,6 +323,10 @@ final class MeshDriver {
       if (failure == null) {
         moved |= received(peers[peers.length - 1 - d], now);
       }
+    }
+    if (failure == null) {
+      // The thread of the mesh may wait long for the lock while another one moves many bytes.
+      watch.heartbeat(now);
     }
     if (sleepers > 0 && anyAwaitedIsDone()) {
       notifyAll();

@@ -34,6 +34,7 @@ final class PeerWatch {
     return tick;
   }
 
+  /** Tells all peers that this rank lives, if it is time; whoever holds the lock may call it. */
   void heartbeat(long now) {
     if (now - lastHeartbeat < silence.toNanos() / HEARTBEATS) {
       return;
