@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * kind of connection and in every order of arrival; {@link Reduction} says how they are added.
  *
  * <p>A rank reads nothing that it did not ask for, so a peer cannot make it hold more than its
- * buffers: about 32 KiB for each peer, 256 KiB more if frames are encrypted, and two frames of each
- * peer for each sum in flight.
+ * buffers: about 32 KiB for each peer, and two frames of each peer for each sum in flight.
+ * Encrypted frames need about six frames more for each peer, 740 KiB for frames of 128 KiB.
  *
  * <p>Any failure ends the mesh on all ranks at once: see {@link MeshException}. A new one then
  * takes a new attempt.
