@@ -300,13 +300,7 @@ public record ModelConfig(
           "model: got the tasks %s for %s, which gives one logit a row, expected one of them; or take SHAREDBOTTOM, MMOE, PLE or ESMM"
               .formatted(towers.tasks().stream().map(Task::label).toList(), type));
     }
-    for (Task task : type.hasOwnLoss() ? towers.tasks() : List.<Task>of()) {
-      if (!task.equals(Task.of(task.label()))) {
-        throw new IllegalArgumentException(
-            "model: got %s for %s, which learns from the labels by a loss of its own, expected a plain task; give Task.of(\"%s\")"
-                .formatted(task, type, task.label()));
-      }
-    }
+    requireLosses(type, interaction.variant(), towers.tasks());
     TaskLabels.group(towers.tasks());
     hidden.forEach(size -> require(size >= 1, "hidden", size, "1 or more"));
     bottom.forEach(size -> require(size >= 1, "bottom", size, "1 or more"));
@@ -316,6 +310,24 @@ public record ModelConfig(
     require(attends, "attention layers", 0, "one hidden layer or more");
     boolean gives = !type.has(MATCHING) || !hidden.isEmpty();
     require(gives, "hidden layers", 0, "one or more; the last gives the vectors");
+  }
+
+  private static void requireLosses(Type type, Variant variant, List<Task> tasks) {
+    for (Task task : type.hasOwnLoss() ? tasks : List.<Task>of()) {
+      if (!task.equals(Task.of(task.label()))) {
+        throw new IllegalArgumentException(
+            "model: got %s for %s, which learns from the labels by a loss of its own, expected a plain task; give Task.of(\"%s\")"
+                .formatted(task, type, task.label()));
+      }
+    }
+    boolean isTaught = type == Type.FINALNET && !variant.second().isEmpty();
+    for (Task task : isTaught ? tasks : List.<Task>of()) {
+      if (!(task.loss() instanceof Loss.BinaryCrossEntropy)) {
+        throw new IllegalArgumentException(
+            "model: got the loss %s of %s for FINALNET with two blocks, which teach each other a probability, expected a binary cross entropy; leave out the second block"
+                .formatted(task.loss(), task.label()));
+      }
+    }
   }
 
   private static void requireWidths(Type type, Widths widths) {

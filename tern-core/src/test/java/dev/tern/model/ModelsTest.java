@@ -351,6 +351,20 @@ final class ModelsTest {
   }
 
   @Test
+  void blocksThatTeachEachOtherAProbabilityNeedACrossEntropy() {
+    Task squared = Task.of("y").withLoss(Loss.SQUARED_ERROR);
+    ModelConfig two = config(ModelConfig.Type.FINALNET);
+    ModelConfig one = two.withVariant(two.variant().withSecond());
+    assertThat(one.withTasks(squared).towers().tasks()).containsExactly(squared);
+    Task soft = Task.of("y").withLoss(Loss.SOFT_CROSS_ENTROPY);
+    assertThat(two.withTasks(soft).towers().tasks()).containsExactly(soft);
+    assertThatThrownBy(() -> two.withTasks(squared))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("SquaredError[] of y for FINALNET with two blocks")
+        .hasMessageContaining("expected a binary cross entropy");
+  }
+
+  @Test
   void tasksThatAModelCannotHaveAreRefused() {
     Schema three = new Schema(List.of("y", "z", "w"), SCHEMA.dense(), SCHEMA.slots());
     List<Task> both = List.of(Task.of("y"), Task.of("z"));

@@ -22,9 +22,12 @@ import java.util.List;
  * </pre>
  *
  * <p>In training each of two blocks also learns from the probability {@code t} of both, with a
- * cross entropy towards it in which {@code t} is a constant. The blocks have the widths {@link
- * Sizes#hidden} and {@link Sizes#second}; without the latter there is one. The paper's field gates
- * are left out. Dropout applies to the outputs of layers.
+ * cross entropy towards it in which {@code t} is a constant. That is the mean over all rows, each
+ * of which counts as much as another: weights of rows and of the task, and rows outside of the
+ * task, change the loss of labels alone. Two blocks are for a task whose loss is a binary cross
+ * entropy; others are refused by {@link dev.tern.model.ModelConfig}. The blocks have the widths
+ * {@link Sizes#hidden} and {@link Sizes#second}; without the latter there is one. The paper's field
+ * gates are left out. Dropout applies to the outputs of layers.
  */
 public final class FinalNet extends FlatModel {
   /** A block with its logit; layers have both halves, {@code U} and {@code V}, side by side. */
