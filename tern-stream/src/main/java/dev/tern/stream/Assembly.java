@@ -245,8 +245,7 @@ final class Assembly {
         throw e; // Who reads comes here again.
       }
       failedCopies = 0;
-      throw new DataException(
-          "%s; it failed %d times".formatted(e.getMessage(), MOST_COPIES), e);
+      throw new DataException("%s; it failed %d times".formatted(e.getMessage(), MOST_COPIES), e);
     }
   }
 

@@ -405,8 +405,7 @@ final class AssemblyTest {
     Json.Obj json = Json.parseObject(Files.readString(manifest), "manifest");
     json.object("files").put(name, "00");
     Files.writeString(manifest, json.toString());
-    String hash =
-        HexFormat.of().formatHex(Incoming.sha256().digest(Files.readAllBytes(manifest)));
+    String hash = HexFormat.of().formatHex(Incoming.sha256().digest(Files.readAllBytes(manifest)));
     Files.writeString(hostile.resolve("manifest.sha256"), hash);
     List<Sent> records =
         Sent.of(good, "a", 1, offset).stream()
