@@ -44,7 +44,10 @@ final class EveryModelRunTest {
   @ParameterizedTest
   @EnumSource(ModelConfig.Type.class)
   void threadsAStopAndLessMemoryChangeNoBit(ModelConfig.Type type) throws IOException {
-    for (int seed = 0; seed < RUNS + (type.takesWidths() ? 1 : 0); seed++) {
+    // Steps of sequence models take long to plan in little memory, so they have one run, of unequal
+    // widths; SequenceTrainingTest has equal ones.
+    int runs = RUNS + (type.takesWidths() && !type.readsSequences() ? 1 : 0);
+    for (int seed = 0; seed < runs; seed++) {
       DrawnRun run = DrawnRun.of(type, seed);
       String name = "of " + seed;
       Result whole;
