@@ -360,7 +360,7 @@ final class ModelsTest {
     assertThat(two.withTasks(soft).towers().tasks()).containsExactly(soft);
     assertThatThrownBy(() -> two.withTasks(squared))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("SquaredError[] of y for FINALNET with two blocks")
+        .hasMessageContaining("the loss mse of y for FINALNET with two blocks")
         .hasMessageContaining("expected a binary cross entropy");
   }
 
