@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Calls by a client that others wrote: grpc-java, over sockets. */
 final class GrpcServerTest {
   private static final String SERVICE = "inference.GRPCInferenceService/";
-  private static final String HEALTH = "grpc.health.v1.Health/";
+  static final String HEALTH = "grpc.health.v1.Health/";
 
   @TempDir Path temp;
 
