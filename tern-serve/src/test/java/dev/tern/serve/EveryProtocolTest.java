@@ -22,8 +22,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Scores over each protocol beside those of the predictor, for each model, bit by bit. */
+/**
+ * Scores over each protocol beside the predictor's, for each model, bit by bit. {@code
+ * -Dtern.rows=20000} has them score so many more rows.
+ */
 final class EveryProtocolTest {
+  private static final int MORE_ROWS = Integer.getInteger("tern.rows", 0);
+  private static final int LARGEST = 1_000;
   private static final Pattern NUMBERS = Pattern.compile("-?\\d+\\.\\d+(E-?\\d+)?|null");
 
   @TempDir Path folder;
@@ -36,6 +41,19 @@ final class EveryProtocolTest {
       trainer.save(saved);
     }
     return Predictor.open(saved);
+  }
+
+  private static List<Batch> requests(DrawnRun run) {
+    List<Batch> requests = new ArrayList<>();
+    for (int size : new int[] {1, 2, 17, run.held().size()}) {
+      Batch first = new Batch(run.held().schema(), size);
+      first.appendRows(run.held(), 0, size);
+      requests.add(first);
+    }
+    for (int from = 0; from < MORE_ROWS; from += LARGEST) {
+      requests.add(run.held(Math.min(LARGEST, MORE_ROWS - from), from));
+    }
+    return requests;
   }
 
   /** All numbers with a point in a text, in order. */
@@ -77,9 +95,7 @@ final class EveryProtocolTest {
     try (Predictor predictor = predictor(run)) {
       ServedVersion version = new ServedVersion("m", 30, predictor);
       int tasks = predictor.tasks().size();
-      for (int size : new int[] {1, 2, 17, run.held().size()}) {
-        Batch rows = new Batch(predictor.schema(), size);
-        rows.appendRows(run.held(), 0, size);
+      for (Batch rows : requests(run)) {
         float[] scores = predictor.score(rows);
         byte[] body = RequestBodies.instances(rows, "instances");
         assertThat(numbers(predict.predict(version, body, body.length).body()))
