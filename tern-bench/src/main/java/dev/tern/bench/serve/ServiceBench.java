@@ -146,6 +146,7 @@ public final class ServiceBench {
   /** The first requests after the server said that it is ready. */
   private void ready(ServerProcess server) throws IOException {
     bars.most("ready after", server.readySeconds(), 20, "s");
+    CallerWarmUp.run(requests);
     Latencies first = new Latencies();
     try (Caller caller = new Caller(server.port())) {
       for (int at = 0; at < FIRST; at++) {
@@ -168,6 +169,7 @@ public final class ServiceBench {
   private void updates(ServerProcess server, StagedSteps steps, UpdateTrial trial)
       throws IOException {
     Crowd crowd = paced(server);
+    crowd.drive(5, trial::isRight); // The threads of the crowd become fast too.
     Crowd.Tally before = crowd.drive(seconds, trial::isRight);
     faultless("before updates", before);
     double memory = server.residentBytes();

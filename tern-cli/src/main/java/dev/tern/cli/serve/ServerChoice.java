@@ -92,7 +92,7 @@ final class ServerChoice {
       names = "--queue",
       paramLabel = "N",
       description = "Requests that wait for their turn (default ${DEFAULT-VALUE}).",
-      defaultValue = "256")
+      defaultValue = "1024")
   private int queue = ServeLimits.DEFAULT.queue();
 
   @Option(

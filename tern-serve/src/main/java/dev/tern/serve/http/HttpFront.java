@@ -56,6 +56,7 @@ final class HttpFront implements AutoCloseable {
   private static final long LAST_NANOS = 500_000_000L;
   private static final long LOOK_MILLIS = 5;
   private static final int MOST_WATCHES = 1_000;
+  private static final int WARM_CALLERS = 4;
 
   /**
    * Frames a second of a connection that are no requests. Callers by gRPC send a ping to measure
@@ -221,7 +222,8 @@ final class HttpFront implements AutoCloseable {
   void warm(List<HttpWarmUp.Asked> requests, byte[] call, Duration time) {
     try (HttpWarmUp own = new HttpWarmUp(server, http)) {
       warming = Optional.of(own);
-      own.run(requests, call, System.nanoTime() + time.toNanos());
+      int callers = Math.min(WARM_CALLERS, options.limits().inFlight());
+      own.run(requests, call, callers, System.nanoTime() + time.toNanos());
     } catch (Exception e) {
       notes.accept("warm-up: got " + e + "; the first requests are slower");
     } finally {

@@ -1,5 +1,6 @@
 package dev.tern.serve.http;
 
+import dev.tern.base.Workers;
 import dev.tern.serve.GrpcProtocol;
 import dev.tern.serve.grpc.GrpcMethod;
 import java.io.BufferedInputStream;
@@ -8,21 +9,25 @@ import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
 import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Requests of the server to itself before it is ready, so that the JIT has compiled what lies
@@ -39,9 +44,14 @@ final class HttpWarmUp implements AutoCloseable {
   private static final int STEADY_WINDOWS = 3;
   private static final double FASTER = 1.1;
 
+  /** Share of a window that the JIT's threads may work while it counts as steady. */
+  private static final double MOST_COMPILED = 0.1;
+
   private final Server server;
   private final ServerConnector connector;
   private final String secret;
+  private final LongAdder answered = new LongAdder();
+  private volatile boolean isDone;
 
   HttpWarmUp(Server server, HttpConfiguration http) throws Exception {
     byte[] random = new byte[16];
@@ -68,40 +78,109 @@ final class HttpWarmUp implements AutoCloseable {
   }
 
   /**
-   * Sends requests and a call by gRPC in turn, each kind on one connection, until they are no
-   * longer answered faster and faster, until {@code end}, or until one is refused.
+   * Sends requests and a call by gRPC in turn, each kind on one connection, then so on some more of
+   * them, until they are no longer answered faster and faster and the JIT has little left to do,
+   * until {@code end}, or until one is refused.
    *
    * @param call a message of gRPC with its prefix
+   * @param callers that send at once
    */
-  void run(List<Asked> requests, byte[] call, long end) throws IOException {
-    try (Socket socket = connect();
-        Calls calls = new Calls(connect(), secret)) {
-      InputStream in = new BufferedInputStream(socket.getInputStream());
-      OutputStream out = socket.getOutputStream();
-      List<byte[]> whole = requests.stream().map(this::bytes).toList();
-      int best = 0;
-      int sinceBest = 0;
-      int turns = 0;
-      while (sinceBest < STEADY_WINDOWS && System.nanoTime() < end) {
-        long windowEnd = Math.min(end, System.nanoTime() + WINDOW_NANOS);
-        int before = turns;
-        while (System.nanoTime() < windowEnd || turns <= whole.size()) { // Each of them once.
-          int turn = turns++ % (whole.size() + 1);
-          boolean isAnswered;
-          if (turn == whole.size()) {
-            isAnswered = calls.ask(call);
-          } else {
-            out.write(whole.get(turn));
-            isAnswered = status(in) == 200;
-          }
-          if (!isAnswered) {
-            return; // The model takes no made-up values; its first requests are slower.
-          }
+  void run(List<Asked> requests, byte[] call, int callers, long end) throws IOException {
+    List<byte[]> whole = requests.stream().map(this::bytes).toList();
+    try (Caller first = new Caller(whole, call)) {
+      if (!first.askEach()) {
+        return; // The model takes no made-up values; its first requests are slower.
+      }
+      List<Thread> others = new ArrayList<>();
+      try {
+        for (int i = 1; i < callers; i++) {
+          others.add(
+              Thread.ofPlatform().daemon().name("tern-warm-", i).start(() -> follow(whole, call)));
         }
-        int answered = turns - before;
-        boolean isFaster = answered > best * FASTER;
-        sinceBest = isFaster ? 0 : sinceBest + 1;
-        best = Math.max(best, answered);
+        awaitSteady(first, end);
+      } finally {
+        isDone = true;
+        others.forEach(Workers::awaitEnd);
+      }
+    }
+  }
+
+  /** Asks until the speed and the JIT are steady. */
+  private void awaitSteady(Caller first, long end) throws IOException {
+    long best = 0;
+    int sinceBest = 0;
+    while (sinceBest < STEADY_WINDOWS && System.nanoTime() < end) {
+      long windowEnd = Math.min(end, System.nanoTime() + WINDOW_NANOS);
+      long before = answered.sum();
+      long compiled = compileMillis();
+      while (System.nanoTime() < windowEnd) {
+        if (!first.askEach()) {
+          return;
+        }
+      }
+      long count = answered.sum() - before;
+      boolean isFaster = count > best * FASTER;
+      boolean isCompiling = compileMillis() - compiled > MOST_COMPILED * WINDOW_NANOS / 1e6;
+      sinceBest = isFaster || isCompiling ? 0 : sinceBest + 1;
+      best = Math.max(best, count);
+    }
+  }
+
+  private void follow(List<byte[]> whole, byte[] call) {
+    try (Caller caller = new Caller(whole, call)) {
+      while (!isDone && caller.askEach()) {
+        continue;
+      }
+    } catch (IOException _) {
+      return; // The first caller meets it too, or goes on alone.
+    }
+  }
+
+  /** Milliseconds that the JIT's threads have worked; 0 where the JVM does not tell. */
+  private static long compileMillis() {
+    CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+    return compiler == null || !compiler.isCompilationTimeMonitoringSupported()
+        ? 0
+        : compiler.getTotalCompilationTime();
+  }
+
+  /** A connection for requests and one for calls. */
+  private final class Caller implements AutoCloseable {
+    private final List<byte[]> requests;
+    private final byte[] call;
+    private final Socket socket;
+    private final InputStream in;
+    private @Nullable Calls calls;
+
+    Caller(List<byte[]> requests, byte[] call) throws IOException {
+      this.requests = requests;
+      this.call = call;
+      socket = connect();
+      in = new BufferedInputStream(socket.getInputStream());
+    }
+
+    /** Sends each request once; false where one is refused. */
+    boolean askEach() throws IOException {
+      for (byte[] request : requests) {
+        socket.getOutputStream().write(request);
+        if (status(in) != 200) {
+          return false;
+        }
+        answered.increment();
+      }
+      if (calls == null) {
+        calls = new Calls(connect(), secret);
+      }
+      boolean isAnswered = calls.ask(call);
+      answered.increment();
+      return isAnswered;
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+      if (calls != null) {
+        calls.close();
       }
     }
   }

@@ -30,12 +30,12 @@ public record ServeLimits(
   /** Fewest bytes a second of a body that takes longer than {@link #headerTime}. */
   static final int BODY_RATE = 1 << 10;
 
-  /** 8 MiB a body, four requests a core at once, 256 waiting for 100 ms, 1,000 connections. */
+  /** 8 MiB a body, four requests a core at once, 1,024 waiting for 100 ms, 1,000 connections. */
   public static final ServeLimits DEFAULT =
       new ServeLimits(
           8 << 20,
           4 * Runtime.getRuntime().availableProcessors(),
-          256,
+          1_024,
           Duration.ofMillis(100),
           1_000,
           Duration.ofSeconds(10),
