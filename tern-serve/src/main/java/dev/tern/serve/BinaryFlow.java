@@ -1,5 +1,6 @@
 package dev.tern.serve;
 
+import dev.tern.serve.wire.RefusedException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

@@ -1,5 +1,7 @@
 package dev.tern.serve;
 
+import dev.tern.serve.wire.ProtoReader;
+
 /**
  * The values of a tensor in a message of {@code InferTensorContents}: a field whose numbers are
  * packed into bytes, or stand one by one, or both; texts stand one by one.
@@ -56,21 +58,21 @@ final class ContentsFlow extends ValueFlow {
       return true;
     }
     while (message.next()) {
-      if (message.field != field) {
+      if (message.field() != field) {
         continue;
       }
       if (wire == ProtoReader.BYTES) {
         message.require(wire, input.name);
-        from = message.from;
-        to = message.to;
+        from = message.from();
+        to = message.to();
         return true;
       }
-      if (message.wire != ProtoReader.BYTES) {
+      if (message.wire() != ProtoReader.BYTES) {
         message.require(wire, input.name);
-        value = message.value;
+        value = message.value();
         return true;
       }
-      packed.begin(message.from, message.to);
+      packed.begin(message.from(), message.to());
       if (packed.hasMore()) {
         unpack();
         return true;

@@ -4,6 +4,8 @@ import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.TextHash;
 import dev.tern.model.Task;
+import dev.tern.serve.wire.JsonOutput;
+import dev.tern.serve.wire.RefusedException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

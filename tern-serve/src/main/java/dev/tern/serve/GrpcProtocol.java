@@ -5,6 +5,10 @@ import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.RowFiller;
 import dev.tern.model.Task;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.ProtoReader;
+import dev.tern.serve.wire.ProtoWriter;
+import dev.tern.serve.wire.RefusedException;
 import java.util.List;
 import java.util.OptionalInt;
 
@@ -39,10 +43,10 @@ public final class GrpcProtocol {
     String version = "";
     ProtoReader message = new ProtoReader(body, from, to);
     while (message.next()) {
-      if (message.field == 1) {
+      if (message.field() == 1) {
         requireOnce(model, "model_name");
         model = message.text("model_name", MOST_NAME);
-      } else if (message.field == 2) {
+      } else if (message.field() == 2) {
         requireOnce(version, "model_version");
         version = message.text("model_version", MOST_NAME);
       }

@@ -2,6 +2,8 @@ package dev.tern.serve;
 
 import dev.tern.base.Shown;
 import dev.tern.data.encode.RowFiller;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.RefusedException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;

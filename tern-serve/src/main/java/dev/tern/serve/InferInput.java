@@ -1,5 +1,6 @@
 package dev.tern.serve;
 
+import dev.tern.serve.wire.RefusedException;
 import org.jspecify.annotations.Nullable;
 
 /** A tensor of a request: what the request says about it, and where its values are. */

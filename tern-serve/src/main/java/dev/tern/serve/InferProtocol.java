@@ -1,6 +1,8 @@
 package dev.tern.serve;
 
 import dev.tern.base.DataException;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.RefusedException;
 import java.util.OptionalInt;
 import tools.jackson.core.JacksonException;
 

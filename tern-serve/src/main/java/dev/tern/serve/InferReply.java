@@ -1,5 +1,6 @@
 package dev.tern.serve;
 
+import dev.tern.serve.wire.JsonOutput;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.OptionalInt;

@@ -1,6 +1,8 @@
 package dev.tern.serve;
 
 import dev.tern.base.Shown;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.RefusedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,9 @@
 package dev.tern.serve;
 
 import dev.tern.data.encode.RowFiller;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.JsonValues;
+import dev.tern.serve.wire.RefusedException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;

@@ -4,6 +4,7 @@ import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.data.encode.RowFiller;
 import dev.tern.model.Task;
+import dev.tern.serve.wire.JsonOutput;
 import java.util.List;
 
 /** What the Open Inference Protocol tells of the server and of a model. */

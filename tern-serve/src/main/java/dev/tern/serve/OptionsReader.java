@@ -1,5 +1,7 @@
 package dev.tern.serve;
 
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.RefusedException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 

@@ -2,6 +2,8 @@ package dev.tern.serve;
 
 import dev.tern.base.Shown;
 import dev.tern.model.Task;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.RefusedException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -2,6 +2,9 @@ package dev.tern.serve;
 
 import dev.tern.base.DataException;
 import dev.tern.model.Task;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.JsonOutput;
+import dev.tern.serve.wire.RefusedException;
 import java.util.List;
 import tools.jackson.core.JacksonException;
 

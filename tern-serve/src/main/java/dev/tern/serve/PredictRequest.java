@@ -2,6 +2,9 @@ package dev.tern.serve;
 
 import dev.tern.base.Shown;
 import dev.tern.data.encode.RowFiller;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.JsonValues;
+import dev.tern.serve.wire.RefusedException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 

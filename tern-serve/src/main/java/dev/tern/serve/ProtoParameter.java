@@ -1,6 +1,9 @@
 package dev.tern.serve;
 
 import dev.tern.base.Shown;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.ProtoReader;
+import dev.tern.serve.wire.RefusedException;
 
 /**
  * A parameter of a request: an entry of a map from texts to {@code InferParameter}. Of several
@@ -24,13 +27,13 @@ record ProtoParameter(String name, int field, long number, String text) {
     String text = "";
     ProtoReader entry = new ProtoReader(bytes, from, to);
     while (entry.next()) {
-      if (entry.field == 1) {
+      if (entry.field() == 1) {
         name = entry.text("name of a parameter", InferRequest.MOST_ID);
-      } else if (entry.field == 2) {
+      } else if (entry.field() == 2) {
         entry.require(ProtoReader.BYTES, "value of a parameter");
-        ProtoReader value = new ProtoReader(bytes, entry.from, entry.to);
+        ProtoReader value = new ProtoReader(bytes, entry.from(), entry.to());
         while (value.next()) {
-          switch (value.field) {
+          switch (value.field()) {
             case BOOL, INT64, UINT64 -> value.require(ProtoReader.VARINT, "parameter");
             case DOUBLE -> value.require(ProtoReader.FIXED64, "parameter");
             case STRING -> text = value.text("parameter", JsonBody.MOST_TEXT);
@@ -38,8 +41,8 @@ record ProtoParameter(String name, int field, long number, String text) {
               continue; // A kind of value that later protocols may have.
             }
           }
-          field = value.field;
-          number = value.value;
+          field = value.field();
+          number = value.value();
         }
       }
     }

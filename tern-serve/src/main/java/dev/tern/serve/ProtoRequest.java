@@ -1,6 +1,9 @@
 package dev.tern.serve;
 
 import dev.tern.base.Shown;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.ProtoReader;
+import dev.tern.serve.wire.RefusedException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -44,14 +47,14 @@ final class ProtoRequest {
     inputs.clear();
     fill.clear();
     while (message.next()) {
-      switch (message.field) {
+      switch (message.field()) {
         case 3 -> {
           requireFirst(id.isEmpty(), "id");
           id = message.text("id", InferRequest.MOST_ID);
         }
         case 4 -> {
           message.require(ProtoReader.BYTES, "parameters");
-          option(ProtoParameter.read(body, message.from, message.to));
+          option(ProtoParameter.read(body, message.from(), message.to()));
         }
         case 5 -> {
           message.require(ProtoReader.BYTES, "inputs");
@@ -64,7 +67,7 @@ final class ProtoRequest {
         }
         case 7 -> {
           message.require(ProtoReader.BYTES, "raw_input_contents");
-          rawAt(message.from, message.to);
+          rawAt(message.from(), message.to());
         }
         default -> {} // The model, which is known by now, or a field that is not.
       }
@@ -109,9 +112,9 @@ final class ProtoRequest {
       throw JsonBody.wrong("more inputs", "at most " + InferRequest.MOST_INPUTS);
     }
     InferInput input = inputs.add();
-    inner.begin(message.from, message.to);
+    inner.begin(message.from(), message.to());
     while (inner.next()) {
-      switch (inner.field) {
+      switch (inner.field()) {
         case 1 -> {
           requireFirst(input.column == NONE, "name");
           int length = text("name");
@@ -129,13 +132,13 @@ final class ProtoRequest {
         case 3 -> shape(input);
         case 4 -> {
           inner.require(ProtoReader.BYTES, "parameters");
-          parameter(input, ProtoParameter.read(body, inner.from, inner.to));
+          parameter(input, ProtoParameter.read(body, inner.from(), inner.to()));
         }
         case 5 -> {
           inner.require(ProtoReader.BYTES, "contents");
           requireFirst(input.contentsFrom == NONE, "contents");
-          input.contentsFrom = inner.from;
-          input.contentsTo = inner.to;
+          input.contentsFrom = inner.from();
+          input.contentsTo = inner.to();
         }
         default -> {}
       }
@@ -152,15 +155,15 @@ final class ProtoRequest {
   /** The field at hand as characters in {@link RequestContext#text}; gives how many. */
   private int text(String name) {
     inner.requireText(name, InferRequest.MOST_ID);
-    int length = inner.to - inner.from;
+    int length = inner.to() - inner.from();
     if (context.text.length < length) {
       context.text = new char[length];
     }
     char[] text = context.text;
     for (int i = 0; i < length; i++) {
-      byte next = body[inner.from + i];
+      byte next = body[inner.from() + i];
       if (next < 0) {
-        String whole = new String(body, inner.from, length, StandardCharsets.UTF_8);
+        String whole = new String(body, inner.from(), length, StandardCharsets.UTF_8);
         whole.getChars(0, whole.length(), text, 0);
         return whole.length();
       }
@@ -170,12 +173,12 @@ final class ProtoRequest {
   }
 
   private void shape(InferInput input) {
-    if (inner.wire != ProtoReader.BYTES) {
+    if (inner.wire() != ProtoReader.BYTES) {
       inner.require(ProtoReader.VARINT, "shape");
-      dimension(input, inner.value);
+      dimension(input, inner.value());
       return;
     }
-    values.begin(inner.from, inner.to);
+    values.begin(inner.from(), inner.to());
     while (values.hasMore()) {
       dimension(input, values.varint());
     }
@@ -211,12 +214,12 @@ final class ProtoRequest {
     int to = 0;
     values.begin(input.contentsFrom, input.contentsTo);
     while (values.next()) {
-      if (values.field != ContentsFlow.field(type)) {
+      if (values.field() != ContentsFlow.field(type)) {
         requireNone(input, type);
-      } else if (values.wire == ProtoReader.BYTES) {
+      } else if (values.wire() == ProtoReader.BYTES) {
         packed++;
-        from = values.from;
-        to = values.to;
+        from = values.from();
+        to = values.to();
       } else {
         single++;
       }
@@ -231,9 +234,9 @@ final class ProtoRequest {
 
   /** Refuses values in the field of another type. */
   private void requireNone(InferInput input, Datatype type) {
-    boolean isText = values.field == ContentsFlow.LAST_FIELD;
-    boolean isEmpty = !isText && values.wire == ProtoReader.BYTES && values.from == values.to;
-    if (values.field > ContentsFlow.LAST_FIELD || isEmpty) {
+    boolean isText = values.field() == ContentsFlow.LAST_FIELD;
+    boolean isEmpty = !isText && values.wire() == ProtoReader.BYTES && values.from() == values.to();
+    if (values.field() > ContentsFlow.LAST_FIELD || isEmpty) {
       return; // Of a later protocol, or packed values of which there are none.
     }
     int field = ContentsFlow.field(type);
@@ -242,7 +245,7 @@ final class ProtoRequest {
         "%s: got values in field %d of its contents, expected %s in %s"
             .formatted(
                 input.name,
-                values.field,
+                values.field(),
                 type,
                 field == 0 ? "raw_input_contents" : "field " + field));
   }
@@ -264,9 +267,9 @@ final class ProtoRequest {
 
   private InferOutput output() {
     String name = "";
-    inner.begin(message.from, message.to);
+    inner.begin(message.from(), message.to());
     while (inner.next()) {
-      if (inner.field == 1) {
+      if (inner.field() == 1) {
         name = inner.text("name", InferRequest.MOST_ID);
       }
     }

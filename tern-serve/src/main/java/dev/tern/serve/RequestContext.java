@@ -3,6 +3,9 @@ package dev.tern.serve;
 import dev.tern.data.Batch;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.RowFiller;
+import dev.tern.serve.wire.JsonOutput;
+import dev.tern.serve.wire.ProtoWriter;
+import dev.tern.serve.wire.RefusedException;
 import org.jspecify.annotations.Nullable;
 
 /** Working memory of a request, used again by later ones of models with the same encoder. */

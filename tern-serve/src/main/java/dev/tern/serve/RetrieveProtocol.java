@@ -2,6 +2,9 @@ package dev.tern.serve;
 
 import dev.tern.base.DataException;
 import dev.tern.predict.ItemFinder;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.JsonOutput;
+import dev.tern.serve.wire.RefusedException;
 import java.util.OptionalInt;
 import tools.jackson.core.JacksonException;
 

@@ -2,6 +2,8 @@ package dev.tern.serve;
 
 import dev.tern.base.Shown;
 import dev.tern.predict.ItemFinder;
+import dev.tern.serve.wire.JsonOutput;
+import dev.tern.serve.wire.RefusedException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -8,6 +8,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.data.encode.TimePart;
+import dev.tern.serve.wire.JsonOutput;
 import java.util.Optional;
 import java.util.OptionalDouble;
 

@@ -2,6 +2,8 @@ package dev.tern.serve;
 
 import dev.tern.base.Shown;
 import dev.tern.data.encode.RowFiller;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.JsonValues;
 import java.util.Arrays;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;

@@ -1,6 +1,8 @@
 package dev.tern.serve;
 
 import dev.tern.data.encode.RowFiller;
+import dev.tern.serve.wire.JsonBody;
+import dev.tern.serve.wire.RefusedException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 

@@ -22,6 +22,7 @@ import dev.tern.predict.ScoreOptions;
 import dev.tern.predict.ServedModel;
 import dev.tern.predict.ServedOptions;
 import dev.tern.predict.TopItems;
+import dev.tern.serve.wire.RefusedException;
 import dev.tern.tensor.Device;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;

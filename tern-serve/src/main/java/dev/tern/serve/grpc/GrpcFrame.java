@@ -1,6 +1,6 @@
 package dev.tern.serve.grpc;
 
-import dev.tern.serve.RefusedException;
+import dev.tern.serve.wire.RefusedException;
 
 /**
  * The one message of a call: five bytes, then the message. The first of the five says whether it is

@@ -1,6 +1,6 @@
 package dev.tern.serve.grpc;
 
-import dev.tern.serve.RefusedException;
+import dev.tern.serve.wire.RefusedException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.OptionalLong;

@@ -1,9 +1,10 @@
 package dev.tern.serve.http;
 
 import dev.tern.base.DataException;
-import dev.tern.serve.RefusedException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.ServedVersion;
+import dev.tern.serve.http.metrics.ModelMetrics;
+import dev.tern.serve.wire.RefusedException;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -261,16 +262,9 @@ final class Answers {
           default -> throw new IllegalArgumentException("answers: got " + route.kind());
         };
     try (LiveModel.Lease lease = model.lease(route)) {
-      ServedVersion version = counted(lease.version(), metrics);
+      ServedVersion version = metrics.counted(lease.version());
       return new Scored(protocol.answer(version, body, length, jsonLength), version.step());
     }
-  }
-
-  static ServedVersion counted(ServedVersion version, ModelMetrics metrics) {
-    ServedVersion counted = version.with(new CountedScorer(version.scorer(), metrics));
-    return version.items().isEmpty()
-        ? counted
-        : counted.with(new CountedItems(version.items().get(), metrics));
   }
 
   /**

@@ -1,10 +1,11 @@
 package dev.tern.serve.http;
 
 import dev.tern.serve.GrpcProtocol;
-import dev.tern.serve.RefusedException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.ServedVersion;
 import dev.tern.serve.grpc.GrpcMethod;
+import dev.tern.serve.http.metrics.ModelMetrics;
+import dev.tern.serve.wire.RefusedException;
 import java.util.List;
 
 /** What the server answers to calls of gRPC: what {@link Answers} has, in Protocol Buffers. */
@@ -64,7 +65,7 @@ final class GrpcAnswers {
   Answers.Scored score(
       Route route, Hosted model, ModelMetrics metrics, byte[] body, int from, int to) {
     try (LiveModel.Lease lease = model.lease(route)) {
-      ServedVersion version = Answers.counted(lease.version(), metrics);
+      ServedVersion version = metrics.counted(lease.version());
       return new Answers.Scored(messages.infer(version, body, from, to), version.step());
     }
   }

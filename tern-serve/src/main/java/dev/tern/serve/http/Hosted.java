@@ -1,6 +1,8 @@
 package dev.tern.serve.http;
 
-import dev.tern.serve.RefusedException;
+import dev.tern.serve.http.metrics.Exposition;
+import dev.tern.serve.http.metrics.ModelMetrics;
+import dev.tern.serve.wire.RefusedException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

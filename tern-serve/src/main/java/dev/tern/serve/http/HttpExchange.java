@@ -1,7 +1,8 @@
 package dev.tern.serve.http;
 
-import dev.tern.serve.RefusedException;
 import dev.tern.serve.Reply;
+import dev.tern.serve.http.metrics.ModelMetrics;
+import dev.tern.serve.wire.RefusedException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Optional;
@@ -240,7 +241,7 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     }
     front.addCommon(request.getHeaders(), fields, reply.status());
     long nanos = System.nanoTime() - start;
-    metrics.of(route == null ? Route.Kind.SERVER : route.kind()).add(reply.status(), nanos);
+    (route == null ? Route.Kind.SERVER : route.kind()).counts(metrics).add(reply.status(), nanos);
     log(reply, nanos);
     body.release();
     response.write(true, ByteBuffer.wrap(reply.body()), callback);

@@ -1,7 +1,8 @@
 package dev.tern.serve.http;
 
-import dev.tern.serve.RefusedException;
 import dev.tern.serve.Reply;
+import dev.tern.serve.http.metrics.Exposition;
+import dev.tern.serve.wire.RefusedException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -407,7 +408,7 @@ final class HttpFront implements AutoCloseable {
     int status = response.getStatus();
     Reply reply = JsonText.error(status, HttpStatus.getMessage(status));
     response.getHeaders().put(HttpHeader.CONTENT_TYPE, Reply.JSON);
-    metrics.none.other.add(status, 0);
+    metrics.none.other().add(status, 0);
     accessLog.ifPresent(log ->
         log.add(
             new AccessLog.Entry(

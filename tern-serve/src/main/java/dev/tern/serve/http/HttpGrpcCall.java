@@ -1,12 +1,13 @@
 package dev.tern.serve.http;
 
 import dev.tern.serve.GrpcProtocol;
-import dev.tern.serve.RefusedException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.grpc.GrpcFrame;
 import dev.tern.serve.grpc.GrpcHead;
 import dev.tern.serve.grpc.GrpcMethod;
 import dev.tern.serve.grpc.GrpcStatus;
+import dev.tern.serve.http.metrics.ModelMetrics;
+import dev.tern.serve.wire.RefusedException;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -327,14 +328,14 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
       if (reply.status() == 405) {
         response.getHeaders().put(HttpHeader.ALLOW, "POST");
       }
-      metrics.other.add(reply.status(), System.nanoTime() - start);
+      metrics.other().add(reply.status(), System.nanoTime() - start);
       log(reply.status(), "", reply.body().length);
       response.write(true, ByteBuffer.wrap(reply.body()), callback);
     }
   }
 
   private void count(GrpcStatus status, int bytesOut) {
-    metrics.grpc.add(status.ordinal(), System.nanoTime() - start);
+    metrics.grpc().add(status.ordinal(), System.nanoTime() - start);
     log(200, status.name(), bytesOut);
   }
 

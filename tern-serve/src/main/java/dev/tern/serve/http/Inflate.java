@@ -1,6 +1,6 @@
 package dev.tern.serve.http;
 
-import dev.tern.serve.RefusedException;
+import dev.tern.serve.wire.RefusedException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,7 +1,7 @@
 package dev.tern.serve.http;
 
-import dev.tern.serve.RefusedException;
 import dev.tern.serve.Reply;
+import dev.tern.serve.wire.RefusedException;
 import java.nio.charset.StandardCharsets;
 
 /** Short texts of JSON. */

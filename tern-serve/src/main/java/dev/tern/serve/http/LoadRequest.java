@@ -1,6 +1,6 @@
 package dev.tern.serve.http;
 
-import dev.tern.serve.RefusedException;
+import dev.tern.serve.wire.RefusedException;
 import java.util.List;
 import java.util.OptionalLong;
 import tools.jackson.core.JacksonException;

@@ -1,6 +1,6 @@
 package dev.tern.serve.http;
 
-import dev.tern.serve.RefusedException;
+import dev.tern.serve.wire.RefusedException;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;

@@ -1,6 +1,8 @@
 package dev.tern.serve.http;
 
-import dev.tern.serve.RefusedException;
+import dev.tern.serve.http.metrics.ModelMetrics;
+import dev.tern.serve.http.metrics.RequestCounts;
+import dev.tern.serve.wire.RefusedException;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -44,6 +46,16 @@ record Route(Kind kind, String model, String version, String label) {
       return switch (this) {
         case INFER, PREDICT, INVOCATIONS, RETRIEVE, RETRIEVE_ROWS -> true;
         default -> false;
+      };
+    }
+
+    /** Where {@code model} counts requests for it. */
+    RequestCounts counts(ModelMetrics model) {
+      return switch (this) {
+        case INFER -> model.infer();
+        case PREDICT, INVOCATIONS -> model.predict();
+        case RETRIEVE, RETRIEVE_ROWS -> model.retrieve();
+        default -> model.other();
       };
     }
 

@@ -1,5 +1,9 @@
 package dev.tern.serve.http;
 
+import dev.tern.serve.http.metrics.Exposition;
+import dev.tern.serve.http.metrics.ModelFamilies;
+import dev.tern.serve.http.metrics.ModelMetrics;
+import dev.tern.serve.http.metrics.RequestCounts;
 import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
@@ -44,72 +48,12 @@ final class ServeMetrics {
 
   byte[] page(State state) {
     Exposition page = new Exposition();
-    List<ModelMetrics> counted = state.models().stream().map(Hosted::metrics).toList();
-    requests(page, counted);
-    scores(page, counted);
-    columns(page, counted);
-    drift(page, counted);
+    new ModelFamilies(page, state.models().stream().map(Hosted::metrics).toList()).write(none);
     models(page, state.models());
     updates(page, state.models());
     server(page, state);
     process(page);
     return page.bytes();
-  }
-
-  private void requests(Exposition page, List<ModelMetrics> models) {
-    page.family("tern_requests_total", "counter", "Requests answered, by status.");
-    models.forEach(each -> each.writeCodes(page, "tern_requests_total"));
-    none.writeCodes(page, "tern_requests_total");
-    page.family(
-        "tern_request_duration_seconds",
-        "histogram",
-        "Time from the head of a request to its answer.");
-    models.forEach(each -> each.writeTimes(page, "tern_request_duration_seconds"));
-  }
-
-  private static void scores(Exposition page, List<ModelMetrics> models) {
-    page.family("tern_rows_total", "counter", "Rows scored.");
-    models.forEach(each -> each.writeRows(page, "tern_rows_total"));
-    page.family("tern_score_duration_seconds", "histogram", "Time of scoring a request's rows.");
-    models.forEach(each -> each.writeScoring(page, "tern_score_duration_seconds"));
-    page.family("tern_prediction", "summary", "Predictions of the first task that are numbers.");
-    models.forEach(each -> each.writePredictions(page, "tern_prediction_sum", true));
-    models.forEach(each -> each.writePredictions(page, "tern_prediction_count", false));
-  }
-
-  private static void columns(Exposition page, List<ModelMetrics> models) {
-    page.family(
-        "tern_checked_rows_total",
-        "counter",
-        "Rows whose values were looked up, of 1 request in 16.");
-    models.forEach(each -> each.columns().writeRows(page, "tern_checked_rows_total", each.label()));
-    page.family("tern_missing_values_total", "counter", "Of these rows, those without a value.");
-    models.forEach(
-        each -> each.columns().writeMissing(page, "tern_missing_values_total", each.label()));
-    page.family("tern_ids_total", "counter", "Values of these rows that are ids.");
-    models.forEach(each -> each.columns().writeValues(page, "tern_ids_total", each.label()));
-    page.family("tern_unknown_ids_total", "counter", "Of these ids, those unknown to the model.");
-    models.forEach(
-        each -> each.columns().writeUnknown(page, "tern_unknown_ids_total", each.label()));
-  }
-
-  private static void drift(Exposition page, List<ModelMetrics> models) {
-    page.family("tern_prediction_psi", "gauge", "Stability index of the last 10,000 predictions.");
-    models.forEach(
-        each -> page.line("tern_prediction_psi", each.label(), each.drift().recent().psi()));
-    page.family(
-        "tern_prediction_mean", "gauge", "Mean of the first and of the last 10,000 predictions.");
-    models.forEach(each -> {
-      page.line(
-          "tern_prediction_mean", each.label() + ",window=\"first\"", each.drift().firstMean());
-      page.line(
-          "tern_prediction_mean", each.label() + ",window=\"last\"", each.drift().recent().mean());
-    });
-    page.family("tern_retrieve_users_total", "counter", "Users that items were found for.");
-    models.forEach(each -> each.writeFinding(page, "tern_retrieve_users_total", false));
-    page.family(
-        "tern_retrieve_duration_seconds", "histogram", "Time of finding a request's items.");
-    models.forEach(each -> each.writeFinding(page, "tern_retrieve_duration_seconds", true));
   }
 
   private static void updates(Exposition page, List<Hosted> models) {

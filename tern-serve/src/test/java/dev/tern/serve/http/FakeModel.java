@@ -1,7 +1,7 @@
 package dev.tern.serve.http;
 
-import dev.tern.serve.RefusedException;
 import dev.tern.serve.ServedVersion;
+import dev.tern.serve.wire.RefusedException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;

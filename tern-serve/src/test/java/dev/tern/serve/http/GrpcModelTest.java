@@ -7,6 +7,7 @@ import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.ProtoBodies;
 import dev.tern.serve.RequestMemory;
 import dev.tern.serve.SmallModel;
+import dev.tern.serve.http.metrics.Exposition;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;

@@ -2,9 +2,9 @@ package dev.tern.serve.http;
 
 import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.GrpcProtocol;
-import dev.tern.serve.RefusedException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.ServedVersion;
+import dev.tern.serve.wire.RefusedException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

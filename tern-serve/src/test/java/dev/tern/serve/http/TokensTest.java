@@ -5,7 +5,7 @@ import static dev.tern.serve.http.TestServer.status;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.tern.serve.RefusedException;
+import dev.tern.serve.wire.RefusedException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package dev.tern.serve.http;
+package dev.tern.serve.http.metrics;
 
 import dev.tern.serve.grpc.GrpcStatus;
 import java.util.Arrays;
@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Requests of one model by one protocol: how many by status, and how long they took. */
-final class RequestCounts {
+public final class RequestCounts {
   private static final int[] HTTP = {
     200, 204, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 417, 426, 429, 431, 500, 501, 503,
     505
@@ -48,7 +48,7 @@ final class RequestCounts {
     return new RequestCounts(codes, labels, GrpcStatus.INTERNAL.ordinal());
   }
 
-  void add(int code, long nanos) {
+  public void add(int code, long nanos) {
     byCode[place(code)].increment();
     duration.add(nanos);
   }
@@ -85,16 +85,16 @@ final class RequestCounts {
   }
 
   /** Counters by a name that has few values. */
-  static final class Named {
+  public static final class Named {
     private final ConcurrentMap<String, LongAdder> counts = new ConcurrentHashMap<>();
 
-    Named(String... names) {
+    public Named(String... names) {
       for (String name : names) {
         counts.put(name, new LongAdder());
       }
     }
 
-    void add(String name) {
+    public void add(String name) {
       LongAdder count = counts.get(name);
       if (count == null) {
         throw new IllegalArgumentException("metrics: got " + name + ", expected one of " + counts);
@@ -102,12 +102,12 @@ final class RequestCounts {
       count.increment();
     }
 
-    long get(String name) {
+    public long get(String name) {
       LongAdder count = counts.get(name);
       return count == null ? 0 : count.sum();
     }
 
-    void write(Exposition page, String family, String label) {
+    public void write(Exposition page, String family, String label) {
       counts.keySet().stream()
           .sorted()
           .forEach(each -> page.line(family, Exposition.label(label, each), get(each)));

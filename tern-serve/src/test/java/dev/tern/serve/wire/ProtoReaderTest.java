@@ -1,4 +1,4 @@
-package dev.tern.serve;
+package dev.tern.serve.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -24,14 +24,14 @@ final class ProtoReaderTest {
   void fieldsOfAllKindsAreRead() {
     ProtoReader reader = of("08 96 01 12 03 61 62 63 1d 00 00 80 3f 21 01 00 00 00 00 00 00 80");
     assertThat(reader.next()).isTrue();
-    assertThat(reader.field).isEqualTo(1);
-    assertThat(reader.value).isEqualTo(150);
+    assertThat(reader.field()).isEqualTo(1);
+    assertThat(reader.value()).isEqualTo(150);
     assertThat(reader.next()).isTrue();
     assertThat(reader.text("name", 3)).isEqualTo("abc");
     assertThat(reader.next()).isTrue();
-    assertThat(Float.intBitsToFloat((int) reader.value)).isEqualTo(1);
+    assertThat(Float.intBitsToFloat((int) reader.value())).isEqualTo(1);
     assertThat(reader.next()).isTrue();
-    assertThat(reader.value).isEqualTo(Long.MIN_VALUE + 1);
+    assertThat(reader.value()).isEqualTo(Long.MIN_VALUE + 1);
     assertThat(reader.next()).isFalse();
   }
 

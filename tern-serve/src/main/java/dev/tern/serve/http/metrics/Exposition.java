@@ -1,24 +1,24 @@
-package dev.tern.serve.http;
+package dev.tern.serve.http.metrics;
 
 import java.nio.charset.StandardCharsets;
 
 /** A page in the text format of Prometheus, version 0.0.4. */
-final class Exposition {
-  static final String TYPE = "text/plain; version=0.0.4; charset=utf-8";
+public final class Exposition {
+  public static final String TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
   private final StringBuilder text = new StringBuilder(8_192);
 
   /** Begins a family, whose lines follow. */
-  void family(String name, String type, String help) {
+  public void family(String name, String type, String help) {
     text.append("# HELP ").append(name).append(' ').append(help).append('\n');
     text.append("# TYPE ").append(name).append(' ').append(type).append('\n');
   }
 
-  void line(String name, String labels, long value) {
+  public void line(String name, String labels, long value) {
     start(name, labels).append(value).append('\n');
   }
 
-  void line(String name, String labels, double value) {
+  public void line(String name, String labels, double value) {
     start(name, labels).append(shown(value)).append('\n');
   }
 
@@ -38,12 +38,12 @@ final class Exposition {
   }
 
   /** A label with its value, quoted. */
-  static String label(String name, String value) {
+  public static String label(String name, String value) {
     String safe = value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
     return name + "=\"" + safe + "\"";
   }
 
-  byte[] bytes() {
+  public byte[] bytes() {
     return text.toString().getBytes(StandardCharsets.UTF_8);
   }
 }

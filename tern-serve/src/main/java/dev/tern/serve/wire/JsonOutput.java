@@ -1,9 +1,9 @@
-package dev.tern.serve;
+package dev.tern.serve.wire;
 
 import java.util.Arrays;
 
 /** JSON as UTF-8, written by hand into an array that is used again. One thread at a time. */
-final class JsonOutput {
+public final class JsonOutput {
   private static final byte[] HEX = {
     '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'
   };
@@ -11,15 +11,15 @@ final class JsonOutput {
   private byte[] bytes = new byte[1024];
   private int size;
 
-  void clear() {
+  public void clear() {
     size = 0;
   }
 
-  int size() {
+  public int size() {
     return size;
   }
 
-  byte[] copy() {
+  public byte[] copy() {
     return Arrays.copyOf(bytes, size);
   }
 
@@ -31,7 +31,7 @@ final class JsonOutput {
 
   /** Writes ASCII as it stands. */
   @SuppressWarnings("deprecation") // getBytes copies the low bytes, which ASCII texts are
-  JsonOutput raw(String ascii) {
+  public JsonOutput raw(String ascii) {
     int length = ascii.length();
     room(length);
     ascii.getBytes(0, length, bytes, size);
@@ -39,27 +39,27 @@ final class JsonOutput {
     return this;
   }
 
-  JsonOutput put(char ascii) {
+  public JsonOutput put(char ascii) {
     room(1);
     bytes[size++] = (byte) ascii;
     return this;
   }
 
   /** Writes bytes of a binary tensor. */
-  void little(int bits) {
+  public void little(int bits) {
     room(4);
     for (int i = 0; i < 4; i++) {
       bytes[size++] = (byte) (bits >>> 8 * i);
     }
   }
 
-  void bytes(byte[] more) {
+  public void bytes(byte[] more) {
     room(more.length);
     System.arraycopy(more, 0, bytes, size, more.length);
     size += more.length;
   }
 
-  JsonOutput integer(long value) {
+  public JsonOutput integer(long value) {
     room(20);
     if (value >= 0 && value < 10) {
       bytes[size++] = (byte) ('0' + value);
@@ -69,12 +69,12 @@ final class JsonOutput {
   }
 
   /** The fewest digits that read back as the same number; {@code null} for what is none. */
-  JsonOutput number(float value) {
+  public JsonOutput number(float value) {
     return raw(Float.isFinite(value) ? Float.toString(value) : "null");
   }
 
   /** A text in quotation marks; half of a pair of surrogates becomes {@code ?}. */
-  JsonOutput text(String text) {
+  public JsonOutput text(String text) {
     put('"');
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);

@@ -1,4 +1,4 @@
-package dev.tern.serve;
+package dev.tern.serve.wire;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -10,13 +10,13 @@ import java.nio.charset.StandardCharsets;
  * field that nobody asks for is left out by going on. All of it lies in {@code bytes[at, end)}:
  * lengths that lead beyond are refused, as is what no writer of messages makes. One thread.
  */
-final class ProtoReader {
+public final class ProtoReader {
   /** How the value of a field is written. */
-  static final int VARINT = 0;
+  public static final int VARINT = 0;
 
-  static final int FIXED64 = 1;
-  static final int BYTES = 2;
-  static final int FIXED32 = 5;
+  public static final int FIXED64 = 1;
+  public static final int BYTES = 2;
+  public static final int FIXED32 = 5;
 
   private static final int MOST_VARINT = 10;
   private static final VarHandle INT = view(int[].class);
@@ -26,20 +26,13 @@ final class ProtoReader {
   private int at;
   private int end;
 
-  /** The number of the field at hand, and how its value is written. */
-  int field;
+  private int field;
+  private int wire;
+  private long value;
+  private int from;
+  private int to;
 
-  int wire;
-
-  /** The value of a field of numbers: the bits of a fixed one, which has 32 or 64. */
-  long value;
-
-  /** Where the value of a field of bytes lies: {@code bytes[from, to)}. */
-  int from;
-
-  int to;
-
-  ProtoReader(byte[] bytes, int at, int end) {
+  public ProtoReader(byte[] bytes, int at, int end) {
     this.bytes = bytes;
     this.at = at;
     this.end = end;
@@ -49,19 +42,44 @@ final class ProtoReader {
     return MethodHandles.byteArrayViewVarHandle(array, ByteOrder.LITTLE_ENDIAN);
   }
 
+  /** The number of the field at hand. */
+  public int field() {
+    return field;
+  }
+
+  /** How the value of the field at hand is written. */
+  public int wire() {
+    return wire;
+  }
+
+  /** The value of a field of numbers: the bits of a fixed one, which has 32 or 64. */
+  public long value() {
+    return value;
+  }
+
+  /** Where the value of a field of bytes begins. */
+  public int from() {
+    return from;
+  }
+
+  /** Where the value of a field of bytes has ended. */
+  public int to() {
+    return to;
+  }
+
   /** Reads another message of the same bytes. */
-  void begin(int first, int behind) {
+  public void begin(int first, int behind) {
     at = first;
     end = behind;
   }
 
   /** Whether anything is left. */
-  boolean hasMore() {
+  public boolean hasMore() {
     return at < end;
   }
 
   /** Goes to the next field; false where the message ends. */
-  boolean next() {
+  public boolean next() {
     if (at >= end) {
       return false;
     }
@@ -92,7 +110,7 @@ final class ProtoReader {
   }
 
   /** The next number of variable length, also among those that a field of bytes packs. */
-  long varint() {
+  public long varint() {
     if (at < end && bytes[at] >= 0) {
       return bytes[at++];
     }
@@ -115,7 +133,7 @@ final class ProtoReader {
   }
 
   /** The next four bytes. */
-  int fixed32() {
+  public int fixed32() {
     if (end - at < 4) {
       throw wrong("the end within a number", at, "four bytes");
     }
@@ -124,7 +142,7 @@ final class ProtoReader {
   }
 
   /** The next eight bytes. */
-  long fixed64() {
+  public long fixed64() {
     if (end - at < 8) {
       throw wrong("the end within a number", at, "eight bytes");
     }
@@ -133,20 +151,20 @@ final class ProtoReader {
   }
 
   /** Refuses a value of the field at hand that is written otherwise. */
-  void require(int expected, String name) {
+  public void require(int expected, String name) {
     if (wire != expected) {
       throw wrong(name + " with wire type " + wire, at, "wire type " + expected);
     }
   }
 
   /** The field at hand as a text of at most so many bytes. */
-  String text(String name, int most) {
+  public String text(String name, int most) {
     requireText(name, most);
     return new String(bytes, from, to - from, StandardCharsets.UTF_8);
   }
 
   /** Refuses the field at hand where it is no text of at most so many bytes. */
-  void requireText(String name, int most) {
+  public void requireText(String name, int most) {
     require(BYTES, name);
     if (to - from > most) {
       throw JsonBody.wrong(name + " of " + (to - from) + " bytes", "at most " + most);

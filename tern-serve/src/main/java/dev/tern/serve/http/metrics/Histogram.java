@@ -1,4 +1,4 @@
-package dev.tern.serve.http;
+package dev.tern.serve.http.metrics;
 
 import java.util.concurrent.atomic.LongAdder;
 

@@ -1,4 +1,4 @@
-package dev.tern.serve;
+package dev.tern.serve.wire;
 
 import dev.tern.data.encode.RowFiller;
 import java.math.BigInteger;
@@ -7,7 +7,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /** Values of JSON into the columns of rows. Makes no object for a value. */
-final class JsonValues {
+public final class JsonValues {
   private static final int UNSIGNED_BITS = 64;
 
   private JsonValues() {}
@@ -16,7 +16,7 @@ final class JsonValues {
    * Sets a column to the value that the parser stands at: null where it is missing, a number, a
    * text, an array of these for a slot, an object from values to weights for a slot with weights.
    */
-  static void set(JsonParser json, RowFiller filler, int column) {
+  public static void set(JsonParser json, RowFiller filler, int column) {
     switch (json.currentToken()) {
       case VALUE_STRING ->
           filler.setText(
@@ -57,7 +57,7 @@ final class JsonValues {
     return text.length() <= 64 ? text : text.substring(0, 61) + "...";
   }
 
-  static void setInteger(JsonParser json, RowFiller filler, int column) {
+  public static void setInteger(JsonParser json, RowFiller filler, int column) {
     if (isLong(json)) {
       filler.setInteger(column, json.getLongValue());
     } else if (filler.slot(column) < 0) {
@@ -87,7 +87,7 @@ final class JsonValues {
   }
 
   /** Adds the value that the parser stands at to the list that is being filled. */
-  static void add(JsonParser json, RowFiller filler, int column) {
+  public static void add(JsonParser json, RowFiller filler, int column) {
     switch (json.currentToken()) {
       case VALUE_STRING ->
           filler.addText(

@@ -1,4 +1,4 @@
-package dev.tern.serve;
+package dev.tern.serve.wire;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -13,12 +13,12 @@ import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
 
 /** Parsers of the JSON of requests, which is UTF-8 of limited depth and length. */
-final class JsonBody {
+public final class JsonBody {
   /** Levels of arrays and objects. */
   static final int MOST_DEPTH = 16;
 
   /** Characters of a text. */
-  static final int MOST_TEXT = 64 * 1024;
+  public static final int MOST_TEXT = 64 * 1024;
 
   private static final int MOST_NAME = 1024;
   private static final int MOST_NUMBER = 1000;
@@ -44,25 +44,25 @@ final class JsonBody {
   private JsonBody() {}
 
   /** Reads {@code body[0, length)}, which must be UTF-8. */
-  static JsonParser parser(byte[] body, int length) {
+  public static JsonParser parser(byte[] body, int length) {
     requireUtf8(body, length);
     return parser(body, 0, length);
   }
 
   /** Reads on from a place within a body that {@link #parser(byte[], int)} has seen. */
-  static JsonParser parser(byte[] body, int from, int length) {
+  public static JsonParser parser(byte[] body, int from, int length) {
     return FACTORY.createParser(ObjectReadContext.empty(), body, from, length - from);
   }
 
   /** Refuses anything behind the value that was read. */
-  static void requireEnd(JsonParser json) {
+  public static void requireEnd(JsonParser json) {
     if (json.nextToken() != null) {
       throw wrong("text behind the JSON value", "its end");
     }
   }
 
   /** The body is no JSON as it should be. */
-  static RefusedException malformed(JacksonException fault) {
+  public static RefusedException malformed(JacksonException fault) {
     String message = fault.getOriginalMessage();
     int line = message.indexOf('\n');
     String first = line < 0 ? message : message.substring(0, line);
@@ -72,23 +72,23 @@ final class JsonBody {
         400, "JSON Parse error: " + shown + (at < 0 ? "" : " at byte " + at));
   }
 
-  static RefusedException wrong(String got, String expected) {
+  public static RefusedException wrong(String got, String expected) {
     return new RefusedException(400, "body: got " + got + ", expected " + expected);
   }
 
   /** Goes to the next token, which must be {@code token}. */
-  static void expect(JsonParser json, JsonToken token, String what) {
+  public static void expect(JsonParser json, JsonToken token, String what) {
     if (json.nextToken() != token) {
       throw wrong(what, json.currentToken(), kind(token));
     }
   }
 
-  static RefusedException wrong(String what, @Nullable JsonToken got, String expected) {
+  public static RefusedException wrong(String what, @Nullable JsonToken got, String expected) {
     return new RefusedException(
         400, "%s: got %s, expected %s".formatted(what, kind(got), expected));
   }
 
-  static String kind(@Nullable JsonToken token) {
+  public static String kind(@Nullable JsonToken token) {
     return switch (token) {
       case null -> "the end";
       case START_OBJECT -> "an object";
@@ -117,7 +117,7 @@ final class JsonBody {
   }
 
   /** Refuses bytes that are no UTF-8. */
-  static void requireText(byte[] bytes, int from, int to, String what) {
+  public static void requireText(byte[] bytes, int from, int to, String what) {
     int at = fault(bytes, from, to);
     if (at >= 0) {
       throw new RefusedException(400, what + ": got no UTF-8 at byte " + at + ", expected UTF-8");
@@ -125,7 +125,7 @@ final class JsonBody {
   }
 
   /** Where bytes begin to be no UTF-8; -1 where all of them are. */
-  static int fault(byte[] bytes, int from, int to) {
+  public static int fault(byte[] bytes, int from, int to) {
     int at = from;
     while (at < to) {
       while (at + 8 <= to && ((long) LONG.get(bytes, at) & HIGH_BITS) == 0) {

@@ -1,4 +1,4 @@
-package dev.tern.serve;
+package dev.tern.serve.wire;
 
 /** A request that is not answered with scores; the message says what to mend. */
 public final class RefusedException extends RuntimeException {

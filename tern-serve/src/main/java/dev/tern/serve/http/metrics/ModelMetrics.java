@@ -1,30 +1,31 @@
-package dev.tern.serve.http;
+package dev.tern.serve.http.metrics;
 
+import dev.tern.serve.ServedVersion;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What is counted of one model; its series are those of the models that are served, no others. */
-final class ModelMetrics {
+public final class ModelMetrics {
   private final String label;
-  final RequestCounts infer = RequestCounts.ofHttp();
-  final RequestCounts predict = RequestCounts.ofHttp();
-  final RequestCounts grpc = RequestCounts.ofGrpc();
-  final RequestCounts other = RequestCounts.ofHttp();
+  private final RequestCounts infer = RequestCounts.ofHttp();
+  private final RequestCounts predict = RequestCounts.ofHttp();
+  private final RequestCounts grpc = RequestCounts.ofGrpc();
+  private final RequestCounts other = RequestCounts.ofHttp();
   private final LongAdder rows = new LongAdder();
   private final LongAdder predictions = new LongAdder();
   private final DoubleAdder predictionSum = new DoubleAdder();
   private final Histogram scoring = new Histogram();
-  final RequestCounts retrieve = RequestCounts.ofHttp();
+  private final RequestCounts retrieve = RequestCounts.ofHttp();
   private final LongAdder users = new LongAdder();
   private final Histogram finding = new Histogram();
   private final ColumnWatch columns = new ColumnWatch();
   private final DriftWatch drift = new DriftWatch();
 
-  ModelMetrics(String model) {
+  public ModelMetrics(String model) {
     label = Exposition.label("model", model);
   }
 
-  String label() {
+  public String label() {
     return label;
   }
 
@@ -64,16 +65,40 @@ final class ModelMetrics {
     finding.add(nanos);
   }
 
-  RequestCounts of(Route.Kind kind) {
-    return switch (kind) {
-      case INFER -> infer;
-      case PREDICT, INVOCATIONS -> predict;
-      case RETRIEVE, RETRIEVE_ROWS -> retrieve;
-      default -> other;
-    };
+  /** A version of the model whose scores and items are counted here. */
+  public ServedVersion counted(ServedVersion version) {
+    ServedVersion counted = version.with(new CountedScorer(version.scorer(), this));
+    return version.items().isEmpty()
+        ? counted
+        : counted.with(new CountedItems(version.items().get(), this));
   }
 
-  void writeCodes(Exposition page, String name) {
+  /** Requests by the Open Inference Protocol over HTTP. */
+  public RequestCounts infer() {
+    return infer;
+  }
+
+  /** Requests by the protocols of rows over HTTP. */
+  public RequestCounts predict() {
+    return predict;
+  }
+
+  /** Calls by gRPC. */
+  public RequestCounts grpc() {
+    return grpc;
+  }
+
+  /** Requests for items. */
+  public RequestCounts retrieve() {
+    return retrieve;
+  }
+
+  /** Requests that ask for neither scores nor items. */
+  public RequestCounts other() {
+    return other;
+  }
+
+  public void writeCodes(Exposition page, String name) {
     infer.writeCodes(page, name, label + ",protocol=\"v2\"");
     predict.writeCodes(page, name, label + ",protocol=\"v1\"");
     grpc.writeCodes(page, name, label + ",protocol=\"grpc\"");

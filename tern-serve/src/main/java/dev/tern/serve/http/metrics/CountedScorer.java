@@ -1,4 +1,4 @@
-package dev.tern.serve.http;
+package dev.tern.serve.http.metrics;
 
 import dev.tern.data.Batch;
 import dev.tern.data.encode.ColumnCounts;

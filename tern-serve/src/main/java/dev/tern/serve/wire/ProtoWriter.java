@@ -1,4 +1,4 @@
-package dev.tern.serve;
+package dev.tern.serve.wire;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -7,21 +7,21 @@ import java.util.Arrays;
  * Writes a message of Protocol Buffers behind the five bytes that gRPC has before each, into an
  * array that is used again. Numbers and lengths are as short as can be. One thread.
  */
-final class ProtoWriter {
+public final class ProtoWriter {
   /** Bytes before a message: whether it is compressed, and its length. */
-  static final int PREFIX = 5;
+  public static final int PREFIX = 5;
 
   private byte[] bytes = new byte[1024];
   private int size;
 
   /** Begins a message. */
-  ProtoWriter clear() {
+  public ProtoWriter clear() {
     size = PREFIX;
     return this;
   }
 
   /** The message with the bytes before it. */
-  byte[] message() {
+  public byte[] message() {
     int length = size - PREFIX;
     bytes[0] = 0;
     for (int i = 0; i < 4; i++) {
@@ -37,7 +37,7 @@ final class ProtoWriter {
   }
 
   /** Writes a number of variable length. */
-  ProtoWriter varint(long value) {
+  public ProtoWriter varint(long value) {
     room(10);
     long rest = value;
     while ((rest & ~0x7FL) != 0) {
@@ -53,12 +53,12 @@ final class ProtoWriter {
   }
 
   /** Writes a field that is true; one that is false is left out. */
-  ProtoWriter flag(int field, boolean value) {
+  public ProtoWriter flag(int field, boolean value) {
     return number(field, value ? 1 : 0);
   }
 
   /** Writes a number; 0 is left out. */
-  ProtoWriter number(int field, long value) {
+  public ProtoWriter number(int field, long value) {
     if (value != 0) {
       tag(field, ProtoReader.VARINT);
       varint(value);
@@ -67,12 +67,12 @@ final class ProtoWriter {
   }
 
   /** Writes a text; an empty one is left out. */
-  ProtoWriter text(int field, String text) {
+  public ProtoWriter text(int field, String text) {
     return text.isEmpty() ? this : bytes(field, text.getBytes(StandardCharsets.UTF_8));
   }
 
   /** Writes bytes. */
-  ProtoWriter bytes(int field, byte[] value) {
+  public ProtoWriter bytes(int field, byte[] value) {
     beginBytes(field, value.length);
     room(value.length);
     System.arraycopy(value, 0, bytes, size, value.length);
@@ -81,13 +81,13 @@ final class ProtoWriter {
   }
 
   /** Begins a field of so many bytes, which follow. */
-  void beginBytes(int field, int length) {
+  public void beginBytes(int field, int length) {
     tag(field, ProtoReader.BYTES);
     varint(length);
   }
 
   /** Writes four bytes, the lowest first. */
-  void little(int bits) {
+  public void little(int bits) {
     room(4);
     for (int i = 0; i < 4; i++) {
       bytes[size++] = (byte) (bits >>> 8 * i);
@@ -95,14 +95,14 @@ final class ProtoWriter {
   }
 
   /** Writes bytes as they are. */
-  void raw(byte[] value) {
+  public void raw(byte[] value) {
     room(value.length);
     System.arraycopy(value, 0, bytes, size, value.length);
     size += value.length;
   }
 
   /** Begins a field that is a message, or numbers one after the other; {@link #end} ends it. */
-  int begin(int field) {
+  public int begin(int field) {
     tag(field, ProtoReader.BYTES);
     return size;
   }
@@ -112,7 +112,7 @@ final class ProtoWriter {
    *
    * @param mark what {@link #begin} gave
    */
-  void end(int mark) {
+  public void end(int mark) {
     int length = size - mark;
     varint(length); // Behind, where there is room, to learn how long it is itself.
     int wide = size - mark - length;

@@ -1,4 +1,4 @@
-package dev.tern.serve.http;
+package dev.tern.serve.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
