@@ -5,9 +5,13 @@ import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.YamlText;
+import dev.tern.cli.files.DataSource;
+import dev.tern.cli.files.FileNames;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.DaysReport;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.RunFolder;
+import dev.tern.cli.score.Scoring;
 import dev.tern.data.DataReader;
 import dev.tern.metrics.Reliability;
 import dev.tern.metrics.TaskMetrics;
@@ -169,7 +173,7 @@ final class DailyTraining {
         DataReader reader = source.forModel(predictor.encoder()).open(rows)) {
       progress.begin("test on " + name(day), "rows", 0, reader.rowCount().orElse(0));
       Scoring scoring =
-          new Scoring(predictor, reader, Scoring.name(rows), done -> progress.update(done, ""));
+          new Scoring(predictor, reader, FileNames.of(rows), done -> progress.update(done, ""));
       TaskMetrics.Result result = scoring.evaluate(Reliability.BINS, List.of()).getFirst();
       source.noteSkipped(progress);
       DaysReport.Day figures =

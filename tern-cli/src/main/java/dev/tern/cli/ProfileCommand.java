@@ -1,6 +1,7 @@
 package dev.tern.cli;
 
 import dev.tern.cli.config.Config;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.MemoryPage;
 import dev.tern.cli.run.StepTrace;

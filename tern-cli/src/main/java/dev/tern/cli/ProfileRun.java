@@ -1,6 +1,8 @@
 package dev.tern.cli;
 
 import dev.tern.cli.config.Config;
+import dev.tern.cli.files.DataSource;
+import dev.tern.cli.notes.Progress;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.TextDictionary;

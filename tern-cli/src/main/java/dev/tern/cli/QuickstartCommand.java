@@ -3,23 +3,21 @@ package dev.tern.cli;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.DataSource;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.RunException;
 import dev.tern.cli.run.RunFolder;
+import dev.tern.cli.score.Scoring;
 import dev.tern.data.DataReader;
 import dev.tern.files.text.ScoreWriter;
 import dev.tern.metrics.Metrics;
 import dev.tern.metrics.Reliability;
 import dev.tern.predict.Predictor;
-import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -51,7 +49,7 @@ final class QuickstartCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    Config config = Config.parse(text(), CONFIG, overrides);
+    Config config = Config.quickstart(CONFIG, overrides);
     requireGenerated(config.data());
     RunFolder.Earlier earlier = earlier(config.run().dir());
     out.println("data    " + config.data().summary());
@@ -82,7 +80,7 @@ final class QuickstartCommand implements Callable<Integer> {
         }
         try (DataReader rows = source.eval().orElseThrow();
             ScoreWriter writer =
-                ScoreWriter.create(predictions, ',', List.of(), ScoreTarget.names(predictor))) {
+                ScoreWriter.create(predictions, ',', List.of(), Scoring.columns(predictor))) {
           progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
           scoring(predictor, rows, progress).predict(writer, Optional.empty());
         }
@@ -126,18 +124,9 @@ final class QuickstartCommand implements Callable<Integer> {
               + ": got a file that no quickstart wrote, expected none; move it away, or give --set"
               + " run.dir=OTHER");
     }
-    Path usual = Config.parse(text(), CONFIG, List.of()).run().dir();
+    Path usual = Config.quickstart(CONFIG, List.of()).run().dir();
     return overwrite || quickstart && dir.equals(usual)
         ? RunFolder.Earlier.REPLACE
         : RunFolder.Earlier.REFUSE;
-  }
-
-  /** The configuration. */
-  static String text() {
-    try (InputStream in = QuickstartCommand.class.getResourceAsStream("/" + CONFIG)) {
-      return new String(Objects.requireNonNull(in, CONFIG).readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(CONFIG, e);
-    }
   }
 }

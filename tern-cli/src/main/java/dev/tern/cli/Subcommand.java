@@ -1,6 +1,11 @@
 package dev.tern.cli;
 
 import dev.tern.cli.board.BoardCommand;
+import dev.tern.cli.data.DataCommand;
+import dev.tern.cli.score.CandidateFiles;
+import dev.tern.cli.score.EvaluateCommand;
+import dev.tern.cli.score.PredictCommand;
+import dev.tern.cli.score.RetrieveCommand;
 import dev.tern.cli.serve.PublishCommand;
 import dev.tern.cli.serve.ServeCommand;
 import dev.tern.cli.table.TableCommand;

@@ -5,6 +5,7 @@ import dev.tern.cli.board.MlflowLog;
 import dev.tern.cli.board.TensorBoardFiles;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.DaysReport;
 import dev.tern.cli.run.EvaluatedTask;
 import dev.tern.cli.run.Format;

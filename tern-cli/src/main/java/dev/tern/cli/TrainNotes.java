@@ -2,6 +2,7 @@ package dev.tern.cli;
 
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.TrainConfig;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.files.text.VectorFile;
 import dev.tern.model.Loss;

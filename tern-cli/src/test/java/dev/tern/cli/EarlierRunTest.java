@@ -3,6 +3,7 @@ package dev.tern.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.cli.config.Config;
+import dev.tern.cli.files.DataSource;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.predict.Predictor;

@@ -50,8 +50,7 @@ final class QuickstartCommandTest {
   @EnumSource(RunFolder.Maker.class)
   void theUsualFolderIsReplacedWhereAQuickstartMadeIt(RunFolder.Maker maker) throws Exception {
     Path dir = temp.toRealPath().resolve("runs/quickstart");
-    Config config =
-        Config.parse(QuickstartCommand.text(), "quickstart.yaml", List.of("run.dir=" + dir));
+    Config config = Config.quickstart("quickstart.yaml", List.of("run.dir=" + dir));
     try (RunFolder folder =
         RunFolder.open(config, Earlier.REFUSE, maker, new RunFolder.Inputs(List.of(), List.of()))) {
       folder.begin();

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.CheckpointWatch;
 import dev.tern.cli.MainTest.Result;
+import dev.tern.cli.score.CandidateFiles;
 import dev.tern.data.Batch;
 import dev.tern.predict.ItemFinder;
 import dev.tern.predict.ModelVersion;

@@ -200,7 +200,7 @@ final class TasksCommandTest {
 
   @Test
   void aModelOfOneTaskIsAsItWasBeforeThereWereSeveral() {
-    Config quickstart = Config.parse(QuickstartCommand.text(), "quickstart.yaml", List.of());
+    Config quickstart = Config.quickstart("quickstart.yaml", List.of());
     assertThat(quickstart.model().towers()).isEqualTo(Towers.DEFAULT);
   }
 

@@ -3,13 +3,17 @@ package dev.tern.cli.config;
 import dev.tern.base.DataException;
 import dev.tern.model.ModelConfig;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -32,6 +36,8 @@ public record Config(
   private static final Set<Key<?>> WITH_LABELS =
       Set.of(DataKeys.POSITIVE, DataKeys.WEIGHT, DataKeys.BAD_RECORDS, DataKeys.MOST_BAD);
 
+  private static final String QUICKSTART = "/quickstart.yaml";
+
   /**
    * Reads a file.
    *
@@ -42,6 +48,22 @@ public record Config(
    */
   public static Config load(Path file, List<String> overrides) {
     return parse(text(file), file.toString(), overrides);
+  }
+
+  /**
+   * The configuration of {@code tern quickstart}.
+   *
+   * @param source what messages name
+   * @param overrides {@code key=value} each, put over its values in order
+   * @throws ConfigException as for {@link #load}
+   */
+  public static Config quickstart(String source, List<String> overrides) {
+    try (InputStream in = Config.class.getResourceAsStream(QUICKSTART)) {
+      byte[] yaml = Objects.requireNonNull(in, QUICKSTART).readAllBytes();
+      return parse(new String(yaml, StandardCharsets.UTF_8), source, overrides);
+    } catch (IOException e) {
+      throw new UncheckedIOException(QUICKSTART, e);
+    }
   }
 
   /**

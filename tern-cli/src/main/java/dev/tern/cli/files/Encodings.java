@@ -18,12 +18,11 @@ import java.util.function.LongConsumer;
  *
  * @param dictionary texts of columns that are kept
  */
-public record Encodings(DataConfig config, TextDictionary dictionary) {
+record Encodings(DataConfig config, TextDictionary dictionary) {
   /**
    * Fits them on a pass of {@code training}; they grow from the ones of {@code earlier}, if any.
    */
-  public FeatureEncoder fit(
-      DataReader training, Optional<FeatureEncoder> earlier, LongConsumer progress) {
+  FeatureEncoder fit(DataReader training, Optional<FeatureEncoder> earlier, LongConsumer progress) {
     Schema schema = training.schema();
     List<NumberEncoding> numbers = schema.dense().stream().map(this::ofNumber).toList();
     List<IdEncoding> ids = schema.slots().stream().map(this::ofSlot).toList();

@@ -20,14 +20,14 @@ import java.util.stream.IntStream;
  * @param choice the columns that are read
  * @param policy what becomes of labels and of bad records
  */
-public record RecordFiles(DataConfig config, ColumnChoice choice, ReadPolicy policy) {
+record RecordFiles(DataConfig config, ColumnChoice choice, ReadPolicy policy) {
   /** The rows of Norm files. */
-  public DataReader norm(List<Path> files) {
+  DataReader norm(List<Path> files) {
     return NormReader.open(files, normOptions(), policy);
   }
 
   /** How Norm files are read. */
-  public NormOptions normOptions() {
+  NormOptions normOptions() {
     boolean named =
         choice.areNamed() || choice.model().isPresent() && !hasNormNames(choice.schema(0));
     NormOptions options = FileOptions.norm(config);
@@ -45,7 +45,7 @@ public record RecordFiles(DataConfig config, ColumnChoice choice, ReadPolicy pol
   }
 
   /** The rows of Raw files. */
-  public DataReader raw(List<Path> files) {
+  DataReader raw(List<Path> files) {
     RawOptions options = rawOptions();
     Optional<Boolean> labelled = config.binary().labelled();
     if (!policy.labels().equals(ReadPolicy.Labels.NONE) || labelled.isEmpty()) {
@@ -55,7 +55,7 @@ public record RecordFiles(DataConfig config, ColumnChoice choice, ReadPolicy pol
   }
 
   /** How Raw files are read. */
-  public RawOptions rawOptions() {
+  RawOptions rawOptions() {
     if (!choice.areNamed() && choice.model().isEmpty()) {
       throw new ConfigException(
           "data.sparse.columns: got no names for Raw files, which do not say what they hold,"

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.function.LongConsumer;
 
 /** Which times the rows to train and to evaluate on have. */
-public final class RowTimes {
+final class RowTimes {
   private final String column;
 
   /** A time that parts the rows of the training files, or after all of them. */
@@ -45,20 +45,20 @@ public final class RowTimes {
    * @param column of the times
    * @param evalFrom from when on rows of training files are to be evaluated on
    */
-  public RowTimes(String column, OptionalLong evalFrom) {
+  RowTimes(String column, OptionalLong evalFrom) {
     this.column = column;
     this.evalFrom = evalFrom.orElse(Long.MAX_VALUE);
     parts = evalFrom.isPresent();
   }
 
   /** The column of times, to be read beside others. */
-  public static Columns column(String name) {
+  static Columns column(String name) {
     return new Columns(
         List.of(), Set.of(), List.of(), List.of(SparseColumn.instant(name)), Set.of());
   }
 
   /** The slot that {@link #column} becomes. */
-  public static String slot(String name) {
+  static String slot(String name) {
     return SparseColumn.instant(name).name();
   }
 
@@ -69,7 +69,7 @@ public final class RowTimes {
    * @param evaluation whether all of them are evaluated on
    * @param progress told the rows read so far
    */
-  public void read(DataReader reader, boolean evaluation, LongConsumer progress) {
+  void read(DataReader reader, boolean evaluation, LongConsumer progress) {
     int slot = reader.schema().slotNames().indexOf(slot(column));
     long rows = 0;
     for (Optional<Batch> next = reader.next(); next.isPresent(); next = reader.next()) {
@@ -94,7 +94,7 @@ public final class RowTimes {
    *
    * @throws DataException if no row is left to train or to evaluate on
    */
-  public List<String> notes() {
+  List<String> notes() {
     if (parts && (train.rows == 0 || eval.rows == 0)) {
       Span all = train.rows == 0 ? eval : train;
       throw new DataException(

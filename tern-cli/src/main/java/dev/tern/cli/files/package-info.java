@@ -1,5 +1,6 @@
 /**
- * What files that a configuration describes are written in, and which of their columns are read.
+ * The files that a configuration describes: {@link dev.tern.cli.files.DataSource} opens them, knows
+ * which of their columns are read, and refuses rows that no model can learn from.
  */
 @NullMarked
 package dev.tern.cli.files;

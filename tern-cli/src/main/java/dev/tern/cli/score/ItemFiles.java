@@ -1,6 +1,7 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.DataSource;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;

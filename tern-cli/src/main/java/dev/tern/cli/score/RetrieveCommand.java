@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
@@ -7,6 +7,8 @@ import dev.tern.cli.choice.ReadingChoice;
 import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.DataSource;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.files.KeptTexts;
 import dev.tern.files.text.ScoreWriter;
@@ -30,7 +32,7 @@ import picocli.CommandLine.Spec;
         "Finds the best items for each row's user, with a model of two towers: all items are"
             + " compared.",
     mixinStandardHelpOptions = true)
-final class RetrieveCommand implements Callable<Integer> {
+public final class RetrieveCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();

@@ -1,10 +1,10 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.base.DataException;
+import dev.tern.cli.choice.DataOptions;
+import dev.tern.cli.choice.WriteOptions;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.files.text.ScoreWriter;
-import dev.tern.model.Task;
-import dev.tern.predict.Predictor;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -52,14 +52,6 @@ record ScoreTarget(Path file) {
     return isStandard()
         ? ScoreWriter.to(new FileOutputStream(FileDescriptor.out), ',', columns, scores)
         : ScoreWriter.create(file, DataOptions.isTabbed(file) ? '\t' : ',', columns, scores);
-  }
-
-  /** The columns of a model's scores: one, or with the label in its name one for each task. */
-  static List<String> names(Predictor predictor) {
-    List<Task> tasks = predictor.tasks();
-    return tasks.size() == 1
-        ? List.of(ScoreWriter.SCORE)
-        : tasks.stream().map(task -> ScoreWriter.SCORE + "_" + task.label()).toList();
   }
 
   /** Whether {@code fault} says that nobody reads the standard output any more. */

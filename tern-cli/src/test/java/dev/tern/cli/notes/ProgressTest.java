@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.notes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
@@ -6,6 +6,10 @@ import dev.tern.cli.choice.CheckpointChoice;
 import dev.tern.cli.choice.ReadingChoice;
 import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.DataSource;
+import dev.tern.cli.files.FileNames;
+import dev.tern.cli.notes.ColumnNotes;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.files.KeptTexts;
@@ -28,7 +32,7 @@ import picocli.CommandLine.Spec;
     name = "predict",
     description = "Scores rows; the output has one probability a row and task, in order.",
     mixinStandardHelpOptions = true)
-final class PredictCommand implements Callable<Integer> {
+public final class PredictCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
@@ -81,14 +85,14 @@ final class PredictCommand implements Callable<Integer> {
     try (Progress progress = Progress.of(spec.commandLine().getErr());
         Predictor predictor = Predictor.open(opened, tables.options());
         DataReader rows = rows(source(config, predictor), inputs, kept);
-        ScoreWriter writer = out.open(keep, ScoreTarget.names(predictor))) {
+        ScoreWriter writer = out.open(keep, Scoring.columns(predictor))) {
       progress.begin("predict", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
-          new Scoring(predictor, rows, Scoring.name(files), done -> progress.update(done, ""));
+          new Scoring(predictor, rows, FileNames.of(files), done -> progress.update(done, ""));
       long count = scoring.predict(writer, kept);
       ColumnNotes.scored(scoring.counts(), progress);
       if (count == 0) {
-        progress.note("warning: " + Scoring.name(files) + ": got no rows, so there are no scores");
+        progress.note("warning: " + FileNames.of(files) + ": got no rows, so there are no scores");
       }
       progress.close();
       String place = out.isStandard() ? "" : " in " + target;

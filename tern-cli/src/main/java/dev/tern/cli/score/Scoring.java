@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
@@ -12,7 +12,6 @@ import dev.tern.metrics.TaskMetrics;
 import dev.tern.model.Task;
 import dev.tern.model.TaskLabels;
 import dev.tern.predict.Predictor;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongConsumer;
@@ -24,18 +23,18 @@ import java.util.function.LongConsumer;
  * @param progress receives the rows scored so far
  * @param counts of missing and unknown values of the rows so far
  */
-record Scoring(
+public record Scoring(
     Predictor predictor,
     DataReader rows,
     String source,
     LongConsumer progress,
     ColumnCounts counts) {
-  Scoring(Predictor predictor, DataReader rows, String source, LongConsumer progress) {
+  public Scoring(Predictor predictor, DataReader rows, String source, LongConsumer progress) {
     this(predictor, rows, source, progress, new ColumnCounts(predictor.encoder()));
   }
 
   /** Takes the rows of an evaluation with their scores. */
-  interface Taker {
+  public interface Taker {
     /**
      * Adds rows.
      *
@@ -48,19 +47,13 @@ record Scoring(
   /** An encoded number beyond this is rare in training, as are numbers of 1,000 deviations. */
   private static final float FAR = 1000;
 
-  /** The name of the first of {@code files}, and how many follow it. */
-  static String name(List<Path> files) {
-    String more = files.size() == 1 ? "" : " and " + (files.size() - 1) + " more files in order";
-    return files.getFirst() + more;
-  }
-
   /**
    * Metrics of each task: the same bits as an evaluation in training.
    *
    * @param bins of {@link dev.tern.metrics.Reliability}
    * @param takers take all rows, too
    */
-  List<TaskMetrics.Result> evaluate(int bins, List<? extends Taker> takers) {
+  public List<TaskMetrics.Result> evaluate(int bins, List<? extends Taker> takers) {
     TaskMetrics metrics = new TaskMetrics(labels());
     ColumnPick pick = ColumnPick.of(rows.schema(), predictor.schema());
     int tasks = predictor.tasks().size();
@@ -80,8 +73,16 @@ record Scoring(
     return metrics.results(bins);
   }
 
+  /** The columns of a model's scores: one, or with the label in its name one for each task. */
+  public static List<String> columns(Predictor predictor) {
+    List<Task> tasks = predictor.tasks();
+    return tasks.size() == 1
+        ? List.of(ScoreWriter.SCORE)
+        : tasks.stream().map(task -> ScoreWriter.SCORE + "_" + task.label()).toList();
+  }
+
   /** The labels that the model's tasks have in these rows; one label may have another name. */
-  TaskLabels labels() {
+  public TaskLabels labels() {
     List<Task> tasks = predictor.tasks();
     List<String> labels = rows.schema().labels();
     boolean one = tasks.size() == 1 && labels.size() == 1 && tasks.getFirst().within().isEmpty();
@@ -93,7 +94,7 @@ record Scoring(
    * Writes the probabilities of each row, one for each task, behind the texts that the reader keeps
    * of it, if any.
    */
-  long predict(ScoreWriter writer, Optional<KeptTexts> kept) {
+  public long predict(ScoreWriter writer, Optional<KeptTexts> kept) {
     long done = 0;
     for (Optional<Batch> next = rows.next(); next.isPresent(); next = rows.next()) {
       try (Batch batch = next.get()) {

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.notes;
 
 import dev.tern.base.Shown;
 import dev.tern.cli.run.Format;
@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  * Shows the progress of long work: on a terminal as one line that is overwritten, elsewhere as a
  * line now and then. Work that ends quickly shows nothing. Any thread may {@link #note}.
  */
-final class Progress implements AutoCloseable {
+public final class Progress implements AutoCloseable {
   private static final long TERMINAL_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
   private static final long PLAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int BAR = 20;
@@ -45,7 +45,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** Progress of a command: written over where the launcher says that errors go to a terminal. */
-  static Progress of(PrintWriter err) {
+  public static Progress of(PrintWriter err) {
     return new Progress(err, Boolean.getBoolean("tern.terminal"), System::nanoTime);
   }
 
@@ -57,7 +57,7 @@ final class Progress implements AutoCloseable {
    * @param done how much is done already
    * @param total how much there is, or 0 where that is not known
    */
-  synchronized void begin(String task, String unit, long done, long total) {
+  public synchronized void begin(String task, String unit, long done, long total) {
     clear();
     this.task = task;
     this.unit = unit;
@@ -68,7 +68,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** Shows that {@code done} of the work is done, followed by {@code facts}. */
-  synchronized void update(long done, String facts) {
+  public synchronized void update(long done, String facts) {
     long now = clock.getAsLong();
     if (now - shown < (terminal ? TERMINAL_NANOS : PLAIN_NANOS)) {
       return;
@@ -107,7 +107,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** Prints a line that stays, as {@link Shown#message} shows it. */
-  synchronized void note(String line) {
+  public synchronized void note(String line) {
     clear();
     err.println(Shown.message(line));
     err.flush();

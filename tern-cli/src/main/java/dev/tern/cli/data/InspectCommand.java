@@ -1,10 +1,13 @@
-package dev.tern.cli;
+package dev.tern.cli.data;
 
 import dev.tern.base.Shown;
+import dev.tern.cli.choice.DataOptions;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.DataSource;
 import dev.tern.cli.files.LongRows;
 import dev.tern.cli.inspect.ColumnStatistics;
 import dev.tern.cli.inspect.RowPage;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;

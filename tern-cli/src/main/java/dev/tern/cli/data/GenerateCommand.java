@@ -1,7 +1,10 @@
-package dev.tern.cli;
+package dev.tern.cli.data;
 
+import dev.tern.cli.choice.DataOptions;
+import dev.tern.cli.choice.WriteOptions;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.files.CriteoGenerator;
@@ -342,7 +345,7 @@ final class GenerateCommand implements Callable<Integer> {
     }
     values.add("data.dense.columns=I1..I13");
     values.add("data.sparse.columns=C1..C26");
-    return Config.parse(QuickstartCommand.text(), "generate", values).yaml();
+    return Config.quickstart("generate", values).yaml();
   }
 
   private static void delete(Path file) {

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.choice.CheckpointChoice;
@@ -7,6 +7,11 @@ import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.files.ColumnChoice;
+import dev.tern.cli.files.DataSource;
+import dev.tern.cli.files.FileNames;
+import dev.tern.cli.files.LabelCheck;
+import dev.tern.cli.notes.ColumnNotes;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.files.Columns;
@@ -36,7 +41,7 @@ import picocli.CommandLine.Spec;
         "Scores labelled rows and prints AUC, log loss, calibration, its error and the memory of"
             + " tables.",
     mixinStandardHelpOptions = true)
-final class EvaluateCommand implements Callable<Integer> {
+public final class EvaluateCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Mixin private CheckpointChoice checkpoint = new CheckpointChoice();
@@ -139,7 +144,7 @@ final class EvaluateCommand implements Callable<Integer> {
     try (DataReader rows = source.open(inputs)) {
       progress.begin("evaluate", "rows", 0, rows.rowCount().orElse(0));
       Scoring scoring =
-          new Scoring(predictor, rows, Scoring.name(data), done -> progress.update(done, ""));
+          new Scoring(predictor, rows, FileNames.of(data), done -> progress.update(done, ""));
       Optional<GroupScores> groups =
           column.map(name -> new GroupScores(rows.schema(), scoring.labels(), name, at));
       rival.ifPresent(second -> second.begin(rows.schema(), scoring.labels(), scoring.source()));

@@ -1,6 +1,10 @@
-package dev.tern.cli;
+package dev.tern.cli.data;
 
+import dev.tern.cli.choice.DataOptions;
+import dev.tern.cli.choice.WriteOptions;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.DataSource;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;

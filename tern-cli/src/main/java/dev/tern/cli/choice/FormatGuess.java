@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.choice;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.internal.files.FileKind;

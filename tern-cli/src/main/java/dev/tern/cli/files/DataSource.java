@@ -1,15 +1,10 @@
-package dev.tern.cli;
+package dev.tern.cli.files;
 
 import dev.tern.base.DataException;
 import dev.tern.base.Shown;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
-import dev.tern.cli.files.ColumnChoice;
-import dev.tern.cli.files.Encodings;
-import dev.tern.cli.files.FileOptions;
-import dev.tern.cli.files.LongRows;
-import dev.tern.cli.files.RecordFiles;
-import dev.tern.cli.files.RowTimes;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;
@@ -42,7 +37,7 @@ import java.util.Set;
 import java.util.function.LongConsumer;
 
 /** Opens the files that a configuration describes, and fits its encodings. */
-final class DataSource {
+public final class DataSource {
   private final DataConfig config;
   private final ReadPolicy policy;
   private final TextDictionary dictionary;
@@ -54,7 +49,7 @@ final class DataSource {
    *
    * @param dictionary what is told every text read
    */
-  DataSource(DataConfig config, TextDictionary dictionary) {
+  public DataSource(DataConfig config, TextDictionary dictionary) {
     this(config, new SkippedRecords(config.mostBad().orElse(0)), dictionary);
   }
 
@@ -73,7 +68,7 @@ final class DataSource {
    * @param policy what they accept
    * @param dictionary what is told every text read
    */
-  DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
+  public DataSource(DataConfig config, ReadPolicy policy, TextDictionary dictionary) {
     this(config, policy, dictionary, ColumnChoice.of(config), new SkippedRecords(0));
   }
 
@@ -99,17 +94,17 @@ final class DataSource {
   }
 
   /** Readers that keep no texts. */
-  static DataSource of(DataConfig config) {
+  public static DataSource of(DataConfig config) {
     return new DataSource(config, TextDictionary.none());
   }
 
   /** Readers that stop at the first fault, whatever the configuration says, and keep no texts. */
-  static DataSource strict(DataConfig config) {
+  public static DataSource strict(DataConfig config) {
     return new DataSource(config, ReadPolicy.STRICT, TextDictionary.none());
   }
 
   /** These readers of CSV, and {@code rows} is told which take several lines; one thread reads. */
-  DataSource watched(LongRows rows) {
+  public DataSource watched(LongRows rows) {
     return config.format().equals("csv")
         ? new DataSource(
             config, policy.withFaults(rows.over(policy.faults())), dictionary, choice, skipped)
@@ -117,7 +112,7 @@ final class DataSource {
   }
 
   /** Prints how many bad records were left out, if any were. */
-  void noteSkipped(Progress progress) {
+  public void noteSkipped(Progress progress) {
     skipped
         .first()
         .ifPresent(fault ->
@@ -132,12 +127,12 @@ final class DataSource {
   }
 
   /** The raw rows to train on. */
-  DataReader train() {
+  public DataReader train() {
     return train(Optional.empty());
   }
 
   /** The raw rows to train on, with the column of groups whose rows are compared, if any. */
-  DataReader train(Optional<String> group) {
+  public DataReader train(Optional<String> group) {
     return isSynthetic()
         ? generator().open(0, config.synthetic().rows())
         : labelled(
@@ -166,7 +161,7 @@ final class DataSource {
   }
 
   /** Says which times the rows have, if they have any; refuses rows without one. */
-  void times(Progress progress) {
+  public void times(Progress progress) {
     Optional<String> column = config.times().column();
     if (column.isEmpty()) {
       return;
@@ -234,7 +229,7 @@ final class DataSource {
   }
 
   /** The raw rows to evaluate on; empty if none are configured. */
-  Optional<DataReader> eval() {
+  public Optional<DataReader> eval() {
     DataConfig.Synthetic synthetic = config.synthetic();
     if (isSynthetic()) {
       return synthetic.evalRows() == 0
@@ -255,7 +250,7 @@ final class DataSource {
   }
 
   /** The metrics of a perfect model on the rows of {@link #eval}; empty if unknown. */
-  Optional<Optimum> optimum() {
+  public Optional<Optimum> optimum() {
     DataConfig.Synthetic synthetic = config.synthetic();
     return isSynthetic() && synthetic.evalRows() > 0
         ? Optional.of(generator().optimum(0, synthetic.rows(), synthetic.evalRows(), done -> {}))
@@ -271,7 +266,7 @@ final class DataSource {
   }
 
   /** The raw rows of {@code paths}, which may hold patterns. */
-  DataReader open(List<Path> paths) {
+  public DataReader open(List<Path> paths) {
     List<Path> files = filesOf(paths);
     return prepared(plain(files), files);
   }
@@ -280,12 +275,12 @@ final class DataSource {
    * {@code rows} of {@code files} with all columns and the labels of the model, if there is one.
    */
   private DataReader prepared(DataReader rows, List<Path> files) {
-    DataReader equal = Readers.withEqualLengths(rows, choice.ofSequences(), Scoring.name(files));
+    DataReader equal = Readers.withEqualLengths(rows, choice.ofSequences(), FileNames.of(files));
     return choice.model().isPresent() ? labelled(choice.whole(equal), choice.model().get()) : equal;
   }
 
   /** As {@link #open}, with the texts of the columns that {@code kept} names for each row. */
-  DataReader open(List<Path> paths, KeptTexts kept) {
+  public DataReader open(List<Path> paths, KeptTexts kept) {
     List<Path> files = filesOf(paths);
     return switch (config.format()) {
       case "csv" ->
@@ -339,7 +334,7 @@ final class DataSource {
    * @param key their key, if they have one
    * @param parts files to write; none to read keys alone
    */
-  RecordCopy copy(List<Path> paths, Optional<SparseColumn> key, List<Path> parts) {
+  public RecordCopy copy(List<Path> paths, Optional<SparseColumn> key, List<Path> parts) {
     files(paths); // Each is there.
     List<Path> files = InputFiles.of(paths, kind());
     InputFiles.requireOnce(files);
@@ -362,7 +357,7 @@ final class DataSource {
    * The raw rows of {@code paths} with one slot more, the last: what {@link #order} calls the times
    * of {@code column}, 64 bits wide. Formats without such columns have the rows alone.
    */
-  DataReader openTimed(List<Path> paths, String column) {
+  public DataReader openTimed(List<Path> paths, String column) {
     if (!isTimed()) {
       return open(paths);
     }
@@ -378,12 +373,12 @@ final class DataSource {
   }
 
   /** What a reader of times calls the order of those in {@code column}. */
-  String order(String column) {
+  public String order(String column) {
     return isTimed() ? SparseColumn.time(column).name() : column;
   }
 
   /** Whether any column may be read in the order of its times, as in files with columns. */
-  boolean isTimed() {
+  public boolean isTimed() {
     return config.format().equals("csv") || config.format().equals("parquet") && choice.areNamed();
   }
 
@@ -391,7 +386,7 @@ final class DataSource {
    * The columns of the first of {@code paths}, if it names them but neither the file nor the
    * configuration says which are labels, numbers and ids. Otherwise none.
    */
-  List<FileColumn> unnamed(List<Path> paths) {
+  public List<FileColumn> unnamed(List<Path> paths) {
     if (choice.areNamed() || choice.model().isPresent()) {
       return List.of();
     }
@@ -452,17 +447,18 @@ final class DataSource {
   }
 
   /** How columns are named on the command line. */
-  static final String NAMING =
+  public static final String NAMING =
       "--set data.label.column=NAME --set data.dense.columns=NAME,NAME --set"
           + " data.sparse.columns=NAME,NAME";
 
   /** Fits the encodings of {@code config} on a pass of {@code training}. */
-  FeatureEncoder fit(DataReader training, LongConsumer progress) {
+  public FeatureEncoder fit(DataReader training, LongConsumer progress) {
     return fit(training, Optional.empty(), progress);
   }
 
   /** Fits encodings that grow from the ones of {@code earlier}, if there is one. */
-  FeatureEncoder fit(DataReader training, Optional<FeatureEncoder> earlier, LongConsumer progress) {
+  public FeatureEncoder fit(
+      DataReader training, Optional<FeatureEncoder> earlier, LongConsumer progress) {
     return new Encodings(config, dictionary).fit(training, earlier, progress);
   }
 
@@ -494,17 +490,17 @@ final class DataSource {
   }
 
   /** The same files read without labels, as for new rows. */
-  DataSource withoutLabels() {
+  public DataSource withoutLabels() {
     return new DataSource(config, policy.withoutLabels(), dictionary, choice, skipped);
   }
 
   /** The same files read in one pass, so that files of lines may be pipes. */
-  DataSource once() {
+  public DataSource once() {
     return new DataSource(config, policy.readOnce(), dictionary, choice, skipped);
   }
 
   /** The same files read for a trained model; its columns are the default. */
-  DataSource forModel(FeatureEncoder encoder) {
+  public DataSource forModel(FeatureEncoder encoder) {
     return forModel(encoder, Set.of());
   }
 
@@ -512,12 +508,12 @@ final class DataSource {
    * The same files for a trained model, of whose columns only {@code names} are read where files
    * name them, as in CSV and Parquet; others are missing in each row.
    */
-  DataSource forModel(FeatureEncoder encoder, Set<String> names) {
+  public DataSource forModel(FeatureEncoder encoder, Set<String> names) {
     return choosing(choice.forModel(encoder, names));
   }
 
   /** The same files with the numbers and ids of {@code more}; of CSV and Parquet alone. */
-  DataSource with(Columns more) {
+  public DataSource with(Columns more) {
     return choosing(choice.with(more));
   }
 
@@ -529,12 +525,12 @@ final class DataSource {
    * Whether files have names for all their columns, so that {@link #with} may add some and {@link
    * #open(List, KeptTexts)} may keep texts.
    */
-  boolean takesMore(List<Path> paths) {
+  public boolean takesMore(List<Path> paths) {
     return config.format().equals("csv") || config.format().equals("parquet") && !isHugeCtr(paths);
   }
 
   /** These readers, which read the column of groups as texts where they do not read it. */
-  DataSource grouped(Optional<String> group, List<Path> paths) {
+  public DataSource grouped(Optional<String> group, List<Path> paths) {
     return group
         .filter(_ -> takesMore(paths))
         .map(column -> choosing(choice.withText(column)))
@@ -542,7 +538,7 @@ final class DataSource {
   }
 
   /** The columns that are read. */
-  ColumnChoice choice() {
+  public ColumnChoice choice() {
     return choice;
   }
 
@@ -551,14 +547,14 @@ final class DataSource {
   }
 
   /** {@code paths}, with the standard input for {@code -}. */
-  static List<Path> inputs(List<Path> paths) {
+  public static List<Path> inputs(List<Path> paths) {
     return paths.stream()
         .map(path -> path.toString().equals("-") ? Path.of("/dev/stdin") : path)
         .toList();
   }
 
   /** The files and folders that match {@code paths}, which may hold patterns; each exists. */
-  static List<Path> files(List<Path> paths) {
+  public static List<Path> files(List<Path> paths) {
     List<Path> files = InputFiles.named(paths);
     InputFiles.requireOnce(files);
     return files;
@@ -583,7 +579,7 @@ final class DataSource {
   }
 
   /** The error for evaluation files without rows. */
-  static DataException withoutRows(List<Path> paths) {
+  public static DataException withoutRows(List<Path> paths) {
     Object names = paths.size() == 1 ? paths.getFirst() : Shown.list(paths);
     return new DataException(names + ": got no rows, expected some to evaluate on; check the file");
   }

@@ -1,8 +1,9 @@
-package dev.tern.cli;
+package dev.tern.cli.files;
 
 import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
@@ -15,7 +16,7 @@ import java.util.stream.IntStream;
  * Looks at labels before a run. Rows that all have one label teach nothing and have no AUC. The
  * most common cause is a text of {@code data.label.positive} that no row has.
  */
-record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
+public record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
   /**
    * The labels of rows, read until both kinds came of each.
    *
@@ -81,7 +82,7 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
    * Refuses no training rows, those that lack a label, and those that are all positive or all
    * negative by {@code data.label.positive}; warns where they are so by themselves.
    */
-  void training(Progress progress) {
+  public void training(Progress progress) {
     try (DataReader reader = source.train()) {
       if (config.labels().size() == 1) {
         requireOne(reader.schema().labels());
@@ -144,7 +145,7 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
    *
    * @param decisive the label whose AUC may end the run: it is refused where it is the same in all
    */
-  void evaluation(Progress progress, OptionalInt decisive) {
+  public void evaluation(Progress progress, OptionalInt decisive) {
     Optional<DataReader> eval = source.eval();
     try {
       Optional<Seen> seen = eval.map(rows -> Seen.of(config, rows));
@@ -175,7 +176,7 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
               .formatted(
                   config.evalFiles().isEmpty()
                       ? "the evaluation"
-                      : Scoring.name(config.evalFiles()),
+                      : FileNames.of(config.evalFiles()),
                   seen.names.get(k),
                   k == 0 ? " and no checkpoint is the best" : ""));
     }
@@ -183,7 +184,7 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
         "all %s of %s have the label%s %d, so no AUC can be computed%s; %s"
             .formatted(
                 seen.counted(k, "rows"),
-                config.evalFiles().isEmpty() ? "the evaluation" : Scoring.name(config.evalFiles()),
+                config.evalFiles().isEmpty() ? "the evaluation" : FileNames.of(config.evalFiles()),
                 seen.name(k),
                 seen.positives[k] == 0 ? 0 : 1,
                 k == 0 ? " and no checkpoint is the best" : "",
@@ -191,7 +192,7 @@ record LabelCheck(DataConfig config, DataSource source, boolean ownLoss) {
   }
 
   /** What to check where all labels are equal. */
-  static String advice(DataConfig config) {
+  public static String advice(DataConfig config) {
     String key = key(config);
     return config.positive().isEmpty()
         ? "check " + key + " and the files"

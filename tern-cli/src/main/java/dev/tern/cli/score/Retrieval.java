@@ -1,8 +1,11 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.DataSource;
+import dev.tern.cli.files.FileNames;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
@@ -115,7 +118,7 @@ final class Retrieval {
     }
     if (retriever.size() == 0) {
       throw new DataException(
-          Scoring.name(files) + ": got no items, expected some to choose from; check --items");
+          FileNames.of(files) + ": got no items, expected some to choose from; check --items");
     }
   }
 
@@ -124,7 +127,7 @@ final class Retrieval {
       return retriever.add(batch);
     } catch (DataException e) {
       throw new DataException(
-          "%s: after row %d: %s".formatted(Scoring.name(files), before, e.getMessage()), e);
+          "%s: after row %d: %s".formatted(FileNames.of(files), before, e.getMessage()), e);
     }
   }
 
@@ -163,7 +166,7 @@ final class Retrieval {
     }
     source.noteSkipped(progress);
     if (found.rows() == 0) {
-      progress.note("warning: " + Scoring.name(files) + ": got no rows, so nothing was found");
+      progress.note("warning: " + FileNames.of(files) + ": got no rows, so nothing was found");
     }
     return found;
   }
@@ -184,7 +187,7 @@ final class Retrieval {
       return retriever.top(piece.rows(), top);
     } catch (DataException e) {
       throw new DataException(
-          "%s: after row %d: %s".formatted(Scoring.name(files), before, e.getMessage()), e);
+          "%s: after row %d: %s".formatted(FileNames.of(files), before, e.getMessage()), e);
     }
   }
 

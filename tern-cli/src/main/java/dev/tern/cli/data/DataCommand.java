@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.data;
 
 import picocli.CommandLine.Command;
 
@@ -15,4 +15,4 @@ import picocli.CommandLine.Command;
       InspectCommand.class,
       VerifyCommand.class
     })
-final class DataCommand {}
+public final class DataCommand {}

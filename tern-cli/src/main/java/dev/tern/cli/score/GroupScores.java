@@ -1,7 +1,8 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.choice;
 
 import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Command-line arguments for the files to read and their format. */
-final class DataOptions {
+public final class DataOptions {
   /** File formats, each with the name endings that belong to it. */
   private static final Map<String, List<String>> FORMATS =
       Map.of(
@@ -51,7 +51,7 @@ final class DataOptions {
   private List<String> overrides = List.of();
 
   /** The files and how to read them: {@code config.train()} are the files. */
-  DataConfig resolve() {
+  public DataConfig resolve() {
     List<String> all = new ArrayList<>();
     if (format.isPresent()) {
       all.add("data.format=" + format.get());
@@ -80,19 +80,19 @@ final class DataOptions {
   }
 
   /** Whether a configuration describes the files. */
-  boolean isConfigured() {
+  public boolean isConfigured() {
     return config.isPresent();
   }
 
   /** {@code files} as the value of a key. */
-  static String list(List<Path> files) {
+  public static String list(List<Path> files) {
     return files.stream()
         .map(file -> YamlText.quote(file.toString()))
         .collect(Collectors.joining(", ", "[", "]"));
   }
 
   /** The format that a file's name ends with. */
-  static String formatOf(Path file, String option) {
+  public static String formatOf(Path file, String option) {
     return FORMATS.entrySet().stream()
         .filter(format -> format.getValue().contains(ending(file)))
         .map(Map.Entry::getKey)
@@ -106,12 +106,12 @@ final class DataOptions {
   }
 
   /** Whether a file's name ends with a known format. */
-  static boolean tellsFormat(Path file) {
+  public static boolean tellsFormat(Path file) {
     return FORMATS.values().stream().anyMatch(endings -> endings.contains(ending(file)));
   }
 
   /** Whether a file's name says that TABs separate its fields. */
-  static boolean isTabbed(Path file) {
+  public static boolean isTabbed(Path file) {
     return ending(file).equals("tsv");
   }
 

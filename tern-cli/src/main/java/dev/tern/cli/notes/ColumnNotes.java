@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.notes;
 
 import dev.tern.cli.run.Format;
 import dev.tern.data.encode.ColumnCounts;
@@ -12,12 +12,12 @@ import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
 /** What a run and its scores say about columns. */
-record ColumnNotes(FeatureEncoder encoder) {
+public record ColumnNotes(FeatureEncoder encoder) {
   private static final int MOST_NAMES = 10;
   private static final int MOST_WARNINGS = 10;
 
   /** Columns of which {@code data.dense.transform: auto} took the logarithm. */
-  List<String> log1p() {
+  public List<String> log1p() {
     return scaled(scaled -> scaled.standardize() && scaled.log1p());
   }
 
@@ -33,7 +33,7 @@ record ColumnNotes(FeatureEncoder encoder) {
    *
    * @param chosen columns whose transform the run chose
    */
-  void numbers(Predicate<String> chosen, Progress progress) {
+  public void numbers(Predicate<String> chosen, Progress progress) {
     List<String> plain =
         scaled(scaled -> scaled.standardize() && !scaled.log1p()).stream().filter(chosen).toList();
     List<String> logarithms = log1p().stream().filter(chosen).toList();
@@ -53,7 +53,7 @@ record ColumnNotes(FeatureEncoder encoder) {
   }
 
   /** Warns of training columns that teach nothing. */
-  void training(Progress progress) {
+  public void training(Progress progress) {
     List<String> warnings = new ArrayList<>();
     encoder
         .training()
@@ -89,7 +89,7 @@ record ColumnNotes(FeatureEncoder encoder) {
   }
 
   /** Prints how many values of scored rows are missing or unknown, then what is unlike training. */
-  static void scored(ColumnCounts counts, Progress progress) {
+  public static void scored(ColumnCounts counts, Progress progress) {
     note("missing", counts, ColumnCounts.Column::missing, ColumnCounts.Column::rows, progress);
     note("unknown", counts, ColumnCounts.Column::unknown, ColumnCounts.Column::values, progress);
     warn(counts.warnings(), progress);

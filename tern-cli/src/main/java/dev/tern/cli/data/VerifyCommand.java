@@ -1,8 +1,11 @@
-package dev.tern.cli;
+package dev.tern.cli.data;
 
 import dev.tern.base.DataException;
+import dev.tern.cli.choice.DataOptions;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.DataSource;
 import dev.tern.cli.files.LongRows;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;

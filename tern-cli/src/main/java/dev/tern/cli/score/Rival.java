@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;

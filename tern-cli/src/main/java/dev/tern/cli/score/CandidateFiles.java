@@ -1,8 +1,9 @@
-package dev.tern.cli;
+package dev.tern.cli.score;
 
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.FileNames;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.model.ModelConfig;
 import dev.tern.predict.Candidates;
@@ -15,7 +16,7 @@ import java.util.Locale;
  *
  * @param model the run's folder or checkpoint that was named
  */
-record CandidateFiles(Path model, List<Path> files) implements Candidates.Source {
+public record CandidateFiles(Path model, List<Path> files) implements Candidates.Source {
   @Override
   public Candidates read(Checkpoint checkpoint) {
     ModelConfig config = checkpoint.requireModel();
@@ -24,7 +25,7 @@ record CandidateFiles(Path model, List<Path> files) implements Candidates.Source
       throw new DataException(
           "--candidates: got %s for %s, a model of type %s that finds no items, expected one of model.type: twotower; leave them out"
               .formatted(
-                  Scoring.name(files),
+                  FileNames.of(files),
                   checkpoint.folder(),
                   config.type().name().toLowerCase(Locale.ROOT)));
     }
@@ -39,13 +40,13 @@ record CandidateFiles(Path model, List<Path> files) implements Candidates.Source
                 candidates.add(batch, names);
               } catch (DataException e) {
                 throw new DataException(
-                    "%s: after row %d: %s".formatted(Scoring.name(files), before, e.getMessage()),
+                    "%s: after row %d: %s".formatted(FileNames.of(files), before, e.getMessage()),
                     e);
               }
             });
     if (candidates.size() == 0) {
       throw new DataException(
-          Scoring.name(files) + ": got no items, expected some to choose from; check --candidates");
+          FileNames.of(files) + ": got no items, expected some to choose from; check --candidates");
     }
     return candidates;
   }

@@ -1,8 +1,12 @@
-package dev.tern.cli;
+package dev.tern.cli.data;
 
+import dev.tern.cli.choice.DataOptions;
+import dev.tern.cli.choice.WriteOptions;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
+import dev.tern.cli.files.DataSource;
 import dev.tern.cli.files.FileOptions;
+import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;

@@ -1,4 +1,4 @@
-package dev.tern.cli;
+package dev.tern.cli.choice;
 
 import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
@@ -26,7 +26,7 @@ import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** Command-line arguments for the format of written files. */
-final class WriteOptions {
+public final class WriteOptions {
   private static final List<String> FORMATS =
       List.of("csv", "libsvm", "libffm", "norm", "raw", "parquet");
 
@@ -52,7 +52,7 @@ final class WriteOptions {
   private boolean overwrite;
 
   /** Opens a writer; {@code file} appears once the writer is finished. */
-  DataWriter create(Path file, String format, Schema schema) {
+  public DataWriter create(Path file, String format, Schema schema) {
     check(file, format);
     requireWritable(file, format, schema);
     return switch (format) {
@@ -87,7 +87,7 @@ final class WriteOptions {
   }
 
   /** Refuses bad options, and a {@code file} that exists and may not be replaced. */
-  void check(Path file, String format) {
+  public void check(Path file, String format) {
     keyType();
     normCheck();
     if (!FORMATS.contains(format)) {
@@ -107,7 +107,7 @@ final class WriteOptions {
   }
 
   /** Refuses a {@code file} that exists and may not be replaced. */
-  static void requireNew(Path file, boolean overwrite) {
+  public static void requireNew(Path file, boolean overwrite) {
     if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !overwrite) {
       throw new ConfigException(
           file
@@ -117,7 +117,7 @@ final class WriteOptions {
   }
 
   /** Refuses a {@code file} that is one of {@code inputs} or inside one, under any name. */
-  static void requireNoInput(Path file, List<Path> inputs) {
+  public static void requireNoInput(Path file, List<Path> inputs) {
     try {
       for (Path input : Files.exists(file) ? inputs : List.<Path>of()) {
         if (file.toRealPath().startsWith(input.toRealPath()) || Files.isSameFile(file, input)) {
@@ -137,7 +137,7 @@ final class WriteOptions {
   }
 
   /** Whether what files of {@code format} are like was asked for. */
-  boolean asksFor(String format) {
+  public boolean asksFor(String format) {
     return switch (format) {
       case "norm" -> keys.isPresent() || check.isPresent();
       case "raw" -> keys.isPresent();
@@ -147,12 +147,12 @@ final class WriteOptions {
   }
 
   /** Type of the ids. */
-  KeyType keyType() {
+  public KeyType keyType() {
     return constant(KeyType.class, "--keys", keys.orElse("i64"));
   }
 
   /** Whether Parquet is written as HugeCTR reads it. */
-  boolean isHugeCtr() {
+  public boolean isHugeCtr() {
     return hugeCtr;
   }
 
