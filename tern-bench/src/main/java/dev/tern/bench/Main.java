@@ -22,6 +22,37 @@ import java.util.List;
 
 /** {@code bench SUITE [options]}: runs one suite and prints its results. */
 public final class Main {
+  private static final String SUITES =
+      """
+      accuracy  elementwise functions on every float there is
+      allocator  off-heap blocks: time, and memory that recorded steps hold
+      budget  deep models in a share of the memory that their steps take
+      checked  what the checked mode of memory costs while it is off
+      coldstart  how fast fresh processes come to train at full speed
+      crash  training killed at random moments, resumed, to the same bytes
+      data  files of every format into batches, beside a plain copy
+      device  products of matrices on a CUDA device
+      end-to-end  train, publish, serve, train on, kill and begin again, to the bit
+      exchange  ranks of one training: sums, exchanges, with and without encryption
+      fuzz  random programs against the plain evaluation, within bounds
+      matmul  products of the shapes that the models have, and odd ones
+      pointwise  elementwise expressions, each one kernel
+      layers  layers of CTR models, forward and backward
+      parity  losses of every model, step by step beside PyTorch
+      residency  tensors under a budget that evicts all the time
+      rows  tables that admit and evict, on a Zipf stream
+      score  rows scored in this process, beside ONNX Runtime
+      serve  requests over HTTP and gRPC to a server in a process of its own
+      service  a server under updates, overload, slow callers, a stop
+      session  ops one by one, and gradients in a share of their memory
+      snapshot  checkpoints of a large table, written and read
+      soak  threads that use one table in every way, for minutes
+      stress  what tables promise to threads, by jcstress
+      table  embedding tables: find, insert, pool, update
+      tier  a table larger than its memory, beside one in memory; its store beside RocksDB
+      train  whole training steps of the models
+      """;
+
   private Main() {}
 
   public static void main(String[] args) {
@@ -56,42 +87,7 @@ public final class Main {
         case "snapshot" -> SnapshotBench.run(rest);
         case "soak" -> SoakBench.run(rest);
         case "stress" -> StressBench.run(rest);
-        case "list" -> {
-          System.out.println("accuracy  elementwise functions on every float there is");
-          System.out.println(
-              "allocator  off-heap blocks: time, and memory that recorded steps hold");
-          System.out.println("budget  deep models in a share of the memory that their steps take");
-          System.out.println("checked  what the checked mode of memory costs while it is off");
-          System.out.println("coldstart  how fast fresh processes come to train at full speed");
-          System.out.println(
-              "crash  training killed at random moments, resumed, to the same bytes");
-          System.out.println("data  files of every format into batches, beside a plain copy");
-          System.out.println("device  products of matrices on a CUDA device");
-          System.out.println(
-              "end-to-end  train, publish, serve, train on, kill and begin again, to the bit");
-          System.out.println(
-              "exchange  ranks of one training: sums, exchanges, with and without encryption");
-          System.out.println("fuzz  random programs against the plain evaluation, within bounds");
-          System.out.println("matmul  products of the shapes that the models have, and odd ones");
-          System.out.println("pointwise  elementwise expressions, each one kernel");
-          System.out.println("layers  layers of CTR models, forward and backward");
-          System.out.println("parity  losses of every model, step by step beside PyTorch");
-          System.out.println("residency  tensors under a budget that evicts all the time");
-          System.out.println("rows  tables that admit and evict, on a Zipf stream");
-          System.out.println("score  rows scored in this process, beside ONNX Runtime");
-          System.out.println(
-              "serve  requests over HTTP and gRPC to a server in a process of its own");
-          System.out.println("service  a server under updates, overload, slow callers, a stop");
-          System.out.println("session  ops one by one, and gradients in a share of their memory");
-          System.out.println("snapshot  checkpoints of a large table, written and read");
-          System.out.println("soak  threads that use one table in every way, for minutes");
-          System.out.println("stress  what tables promise to threads, by jcstress");
-          System.out.println("table  embedding tables: find, insert, pool, update");
-          System.out.println(
-              "tier  a table larger than its memory, beside one in memory; its store beside"
-                  + " RocksDB");
-          System.out.println("train  whole training steps of the models");
-        }
+        case "list" -> System.out.print(SUITES);
         default ->
             throw new IllegalArgumentException(
                 "bench: got the suite " + suite + ", expected one that bench list names");

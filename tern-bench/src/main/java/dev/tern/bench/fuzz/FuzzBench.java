@@ -47,6 +47,33 @@ public final class FuzzBench implements AutoCloseable {
   private static final double[] LIMITS = {0.5, 0.6, 0.7, 0.8, 0.9};
   private static final long BUDGET = 1L << 30;
 
+  /** What an option asks for in place of random programs, by the number of trials. */
+  private interface Other {
+    void run(int trials, Arguments arguments);
+  }
+
+  /** One that takes a seed and whether it prints JSON. */
+  private interface Seeded {
+    void run(int trials, int seed, boolean json);
+
+    static Other of(Seeded fuzz) {
+      return (trials, arguments) -> fuzz.run(trials, arguments.integer("--seed"), arguments.json());
+    }
+  }
+
+  private static final Map<String, Other> OTHERS =
+      Map.of(
+          "--memory", Seeded.of(MemoryFuzz::run),
+          "--allocator", Seeded.of(AllocatorFuzz::run),
+          "--readers", Seeded.of(ReaderFuzz::run),
+          "--conservation", Seeded.of(ConservationFuzz::run),
+          "--coverage",
+              (inputs, arguments) ->
+                  CoverageFuzz.run(
+                      inputs, arguments.integer("--seed"), Path.of(arguments.text("--corpus"))),
+          "--requests", Seeded.of(RequestFuzz::run),
+          "--exchange", Seeded.of(ExchangeFuzz::run));
+
   private final List<Engine> engines = new ArrayList<>();
   private final Map<String, Integer> ops = new TreeMap<>();
   private long elements;
@@ -67,70 +94,44 @@ public final class FuzzBench implements AutoCloseable {
     }
   }
 
+  /** Runs the suite. */
   public static void run(List<String> args) {
     Map<String, String> defaults = new TreeMap<>();
+    OTHERS.keySet().forEach(option -> defaults.put(option, "0"));
     defaults.put("--programs", "20000");
-    defaults.put("--memory", "0");
-    defaults.put("--allocator", "0");
-    defaults.put("--readers", "0");
-    defaults.put("--conservation", "0");
-    defaults.put("--coverage", "0");
-    defaults.put("--requests", "0");
     defaults.put("--corpus", "tern-fuzz-corpus");
-    defaults.put("--exchange", "0");
     defaults.put("--seed", "1");
     defaults.put("--device", "");
     defaults.put("--architectures", "");
     Arguments arguments = Arguments.parse("fuzz", args, defaults);
-    int operations = arguments.integer("--memory");
-    if (operations > 0) {
-      MemoryFuzz.run(operations, arguments.integer("--seed"), arguments.json());
-      return;
+    for (Map.Entry<String, Other> other : OTHERS.entrySet()) {
+      int trials = arguments.integer(other.getKey());
+      if (trials > 0) {
+        other.getValue().run(trials, arguments);
+        return;
+      }
     }
-    int blocks = arguments.integer("--allocator");
-    if (blocks > 0) {
-      AllocatorFuzz.run(blocks, arguments.integer("--seed"), arguments.json());
-      return;
+    if (arguments.text("--device").isEmpty()) {
+      programs(arguments);
+    } else {
+      device(arguments);
     }
-    int files = arguments.integer("--readers");
-    if (files > 0) {
-      ReaderFuzz.run(files, arguments.integer("--seed"), arguments.json());
-      return;
+  }
+
+  private static void device(Arguments arguments) {
+    boolean isSimulated = arguments.choice("--device", "cuda", "simulated").equals("simulated");
+    CudaDriver driver = isSimulated ? SimulatedCuda.driver() : CudaDriver.open();
+    try (DeviceFuzz fuzz = new DeviceFuzz(driver)) {
+      if (!arguments.text("--architectures").isEmpty()) {
+        fuzz.checkTexts(arguments.list("--architectures").stream().map(Integer::parseInt).toList());
+      }
+      fuzz.run(arguments.integer("--seed"), arguments.positive("--programs"), arguments.json());
     }
-    int sets = arguments.integer("--conservation");
-    if (sets > 0) {
-      ConservationFuzz.run(sets, arguments.integer("--seed"), arguments.json());
-      return;
-    }
-    int inputs = arguments.integer("--coverage");
-    if (inputs > 0) {
-      CoverageFuzz.run(inputs, arguments.integer("--seed"), Path.of(arguments.text("--corpus")));
-      return;
-    }
-    int requests = arguments.integer("--requests");
-    if (requests > 0) {
-      RequestFuzz.run(requests, arguments.integer("--seed"), arguments.json());
-      return;
-    }
-    int frames = arguments.integer("--exchange");
-    if (frames > 0) {
-      ExchangeFuzz.run(frames, arguments.integer("--seed"), arguments.json());
-      return;
-    }
+  }
+
+  private static void programs(Arguments arguments) {
     int programs = arguments.positive("--programs");
     long seed = arguments.integer("--seed");
-    if (!arguments.text("--device").isEmpty()) {
-      boolean isSimulated = arguments.choice("--device", "cuda", "simulated").equals("simulated");
-      CudaDriver driver = isSimulated ? SimulatedCuda.driver() : CudaDriver.open();
-      try (DeviceFuzz fuzz = new DeviceFuzz(driver)) {
-        if (!arguments.text("--architectures").isEmpty()) {
-          fuzz.checkTexts(
-              arguments.list("--architectures").stream().map(Integer::parseInt).toList());
-        }
-        fuzz.run(seed, programs, arguments.json());
-      }
-      return;
-    }
     Machine.vectorsAtOnce();
     long start = System.nanoTime();
     try (FuzzBench fuzz = new FuzzBench()) {

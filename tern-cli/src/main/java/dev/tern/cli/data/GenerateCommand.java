@@ -188,6 +188,12 @@ final class GenerateCommand implements Callable<Integer> {
               + " with --like taobao, whose rows have columns of several values with names,"
               + " expected csv or parquet; give one of them");
     }
+    checkRows();
+    checkWorld();
+    checkFiles();
+  }
+
+  private void checkRows() {
     requireRows("--rows", rows, 1);
     requireRows("--eval-rows", evalRows, 0);
     requireRows("--first-row", firstRow, 0);
@@ -205,6 +211,10 @@ final class GenerateCommand implements Callable<Integer> {
               + dayRows
               + ", which makes more than 2147483647 days, expected fewer; give more rows a day");
     }
+  }
+
+  /** What the rows are like. */
+  private void checkWorld() {
     if (!(affinity >= 0 && affinity <= 10)) {
       throw new ConfigException(
           "--affinity: got "
@@ -224,6 +234,10 @@ final class GenerateCommand implements Callable<Integer> {
               + scale
               + ", expected 0.000001 to 100; 1 gives as many distinct ids as the data set has");
     }
+  }
+
+  /** Where the rows go. */
+  private void checkFiles() {
     if (evalRows > 0 && DataOptions.tellsFormat(out)) {
       throw new ConfigException(
           "--eval-rows: got the file "
