@@ -4,6 +4,7 @@ import static java.lang.classfile.ClassFile.ACC_PROTECTED;
 import static java.lang.classfile.ClassFile.ACC_PUBLIC;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.house.House;
 import java.io.IOException;
 import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassFile;
@@ -28,6 +29,8 @@ import org.junit.jupiter.api.Test;
 
 /** Holds the compiled classes, the exported interface and the documents to the design. */
 final class ArchitectureTest {
+  private static final House CORE = new House(Path.of(""));
+
   /** A package may use those that come after it, nothing before it. */
   private static final List<String> ORDER =
       List.of(
@@ -87,11 +90,11 @@ final class ArchitectureTest {
   @Test
   void packagesUseOnlyThoseBelowThem() throws IOException {
     Set<String> upward = new TreeSet<>();
-    for (ClassModel type : CoreClasses.all()) {
-      String from = CoreClasses.packageOf(type.thisClass().asInternalName());
+    for (ClassModel type : CORE.classes()) {
+      String from = House.packageOf(type.thisClass().asInternalName());
       assertThat(ORDER).as("a new package gets its place in ORDER").contains(from);
-      for (String used : CoreClasses.typesNamedIn(type)) {
-        String to = CoreClasses.packageOf(used);
+      for (String used : House.typesNamedIn(type)) {
+        String to = House.packageOf(used);
         if (ORDER.indexOf(to) < ORDER.indexOf(from)) {
           upward.add(type.thisClass().asInternalName() + " uses " + used);
         }
@@ -103,7 +106,7 @@ final class ArchitectureTest {
   @Test
   void coreUsesOnlyTheJdk() throws IOException {
     Set<String> foreign = new TreeSet<>();
-    for (ClassModel type : CoreClasses.all()) {
+    for (ClassModel type : CORE.classes()) {
       for (PoolEntry entry : type.constantPool()) {
         if (entry instanceof ClassEntry used) {
           String name = used.asInternalName().replaceFirst("^\\[+L?", "");
@@ -240,7 +243,7 @@ final class ArchitectureTest {
 
   private static List<ClassModel> exportedTypes() throws IOException {
     Set<String> exported = exported();
-    return CoreClasses.all().stream()
+    return CORE.classes().stream()
         .filter(type -> isVisible(type.flags().flagsMask()) && exported.contains(packageOf(type)))
         .toList();
   }
@@ -278,13 +281,13 @@ final class ArchitectureTest {
   }
 
   private static String packageOf(ClassModel type) {
-    return CoreClasses.packageOf(type.thisClass().asInternalName());
+    return House.packageOf(type.thisClass().asInternalName());
   }
 
   /** The packages that the module exports to everybody, without the leading {@code dev.tern.}. */
   private static Set<String> exported() throws IOException {
     return ClassFile.of()
-        .parse(CoreClasses.FOLDER.resolve("module-info.class"))
+        .parse(Path.of("target/classes/module-info.class"))
         .findAttribute(Attributes.module())
         .orElseThrow()
         .exports()
