@@ -6,11 +6,11 @@ import java.io.InputStream;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Locale;
 
 /** A connection of HTTP/1.1. */
 final class Caller extends Connection {
   private static final byte[] LENGTH = "content-length:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] LAST = "connection: close\r".getBytes(StandardCharsets.US_ASCII);
 
   private final Socket socket;
   private final InputStream in;
@@ -73,10 +73,9 @@ final class Caller extends Connection {
     return status;
   }
 
-  /** Whether the last answer said that none will follow on this connection. */
+  @Override
   boolean isLast() {
-    String head = new String(buffer, 0, headEnd, StandardCharsets.US_ASCII);
-    return head.toLowerCase(Locale.ROOT).contains("\r\nconnection: close\r\n");
+    return behind(LAST) > 0;
   }
 
   @Override
@@ -84,7 +83,7 @@ final class Caller extends Connection {
     return Arrays.copyOfRange(buffer, headEnd, filled);
   }
 
-  /** The body of the last answer. */
+  @Override
   String body() {
     return new String(buffer, headEnd, filled - headEnd, StandardCharsets.UTF_8);
   }
@@ -100,17 +99,23 @@ final class Caller extends Connection {
   }
 
   private int length() {
-    for (int at = 0; at + LENGTH.length < headEnd; at++) {
+    int number = 0;
+    int digit = behind(LENGTH);
+    for (; digit > 0 && buffer[digit] != '\r'; digit++) {
+      number = buffer[digit] == ' ' ? number : 10 * number + buffer[digit] - '0';
+    }
+    return number;
+  }
+
+  /** The place behind a text of lower case in the head, whose letters may be of either; else 0. */
+  private int behind(byte[] text) {
+    for (int at = 0; at + text.length < headEnd; at++) {
       int same = 0;
-      while (same < LENGTH.length && Character.toLowerCase(buffer[at + same]) == LENGTH[same]) {
+      while (same < text.length && Character.toLowerCase(buffer[at + same]) == text[same]) {
         same++;
       }
-      if (same == LENGTH.length) {
-        int number = 0;
-        for (int digit = at + same; buffer[digit] != '\r'; digit++) {
-          number = buffer[digit] == ' ' ? number : 10 * number + buffer[digit] - '0';
-        }
-        return number;
+      if (same == text.length) {
+        return at + same;
       }
     }
     return 0;

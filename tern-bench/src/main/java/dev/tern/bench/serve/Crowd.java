@@ -12,14 +12,24 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Connections that send requests to a server, each the next one after its answer.
  *
- * @param port of the server on this machine
+ * @param opener opens a connection to the server
  * @param requests sent in turn
  * @param connections how many, each with a thread
  * @param rate requests a second of all together, which are due at even times: a time counts from
  *     when its request was due. 0 for as many as are answered
  */
-record Crowd(int port, byte[][] requests, int connections, int rate) {
+record Crowd(Opener opener, byte[][] requests, int connections, int rate) {
   private static final int LEAST_WAIT = 60_000;
+
+  /** Opens connections. */
+  interface Opener {
+    Connection open() throws IOException;
+  }
+
+  /** Connections of HTTP/1.1 to a port of this machine. */
+  Crowd(int port, byte[][] requests, int connections, int rate) {
+    this(() -> new Caller(port), requests, connections, rate);
+  }
 
   /** Looks at an answer with status 200. */
   interface Check {
@@ -31,7 +41,7 @@ record Crowd(int port, byte[][] requests, int connections, int rate) {
      *
      * @param request which of the requests it answers
      */
-    boolean isRight(Caller caller, int request);
+    boolean isRight(Connection caller, int request);
   }
 
   /**
@@ -83,7 +93,7 @@ record Crowd(int port, byte[][] requests, int connections, int rate) {
       throw new IOException(String.valueOf(e.getCause()), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("bench service: interrupted", e);
+      throw new IOException("interrupted", e);
     } finally {
       threads.shutdownNow();
     }
@@ -114,7 +124,7 @@ record Crowd(int port, byte[][] requests, int connections, int rate) {
     Tally drive() {
       int gone = 0;
       while (System.nanoTime() < end) {
-        try (Caller caller = new Caller(port)) {
+        try (Connection caller = opener.open()) {
           while (await()) {
             if (!call(caller)) {
               break;
@@ -144,7 +154,7 @@ record Crowd(int port, byte[][] requests, int connections, int rate) {
     }
 
     /** Whether the connection takes another request. */
-    private boolean call(Caller caller) {
+    private boolean call(Connection caller) {
       int at = request++ % requests.length;
       try {
         int status = caller.call(requests[at]);

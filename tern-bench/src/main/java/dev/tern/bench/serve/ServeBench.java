@@ -19,16 +19,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 /**
@@ -191,49 +186,25 @@ public final class ServeBench {
   }
 
   /** What a time of requests gave. */
-  private record Run(Latencies times, long failed, double seconds, double cpuSeconds) {}
+  private record Run(Crowd.Tally tally, double cpuSeconds) {
+    long failed() {
+      return tally.refused().count() + tally.wrong() + tally.lost();
+    }
+  }
 
   /** What a server is driven with. */
   private record Load(Process server, int port, Form form, byte[][] requests, int connections) {}
 
-  private Run drive(Load load, long seconds) throws IOException {
-    int connections = load.connections;
+  private Run drive(Load load, double seconds) throws IOException {
+    Crowd.Opener opener = () -> load.form.connect(load.port);
     int rate = arguments.integer("--rate");
-    long interval = rate == 0 ? 0 : 1_000_000_000L * connections / rate;
-    ExecutorService threads = Executors.newFixedThreadPool(connections);
-    try {
-      Duration before = cpu(load.server);
-      long start = System.nanoTime();
-      long end = start + seconds * 1_000_000_000L;
-      List<Future<Long>> failed = new ArrayList<>();
-      List<Latencies> all = new ArrayList<>();
-      for (int at = 0; at < connections; at++) {
-        Latencies times = new Latencies();
-        all.add(times);
-        long first = start + interval * at / connections;
-        failed.add(
-            threads.submit(() -> {
-              try (Connection caller = load.form.connect(load.port)) {
-                return caller.drive(load.requests, first, end, interval, times);
-              }
-            }));
-      }
-      long lost = 0;
-      for (Future<Long> each : failed) {
-        lost += each.get();
-      }
-      double took = (System.nanoTime() - start) / 1e9;
-      Latencies times = new Latencies();
-      all.forEach(times::add);
-      return new Run(times, lost, took, cpu(load.server).minus(before).toNanos() / 1e9);
-    } catch (ExecutionException e) {
-      throw new IOException(String.valueOf(e.getCause()), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted", e);
-    } finally {
-      threads.shutdownNow();
+    Crowd crowd = new Crowd(opener, load.requests, load.connections, rate);
+    Duration before = cpu(load.server);
+    Crowd.Tally tally = crowd.drive(seconds, Crowd.Check.NONE);
+    if (tally.gone() > 0) {
+      throw new IOException("got no connection any more, expected a server that answers");
     }
+    return new Run(tally, cpu(load.server).minus(before).toNanos() / 1e9);
   }
 
   private static Duration cpu(Process server) {
@@ -241,8 +212,7 @@ public final class ServeBench {
   }
 
   private void print(Form form, int rows, int connections, Run run) {
-    Latencies times = run.times();
-    double rate = times.count() / run.seconds();
+    Latencies times = run.tally.answered();
     double cpu = run.cpuSeconds() * 1e6 / Math.max(1, times.count() + run.failed());
     String line =
         arguments.json()
@@ -259,7 +229,7 @@ public final class ServeBench {
             rows,
             connections,
             arguments.text("--rate"),
-            rate,
+            run.tally.rate(),
             cpu,
             times.quantile(0.5) / 1e3,
             times.quantile(0.99) / 1e3,

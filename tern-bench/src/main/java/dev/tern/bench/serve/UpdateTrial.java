@@ -80,7 +80,7 @@ final class UpdateTrial {
   }
 
   /** Whether an answer has the bits of the step that it names. */
-  boolean isRight(Caller caller, int request) {
+  boolean isRight(Connection caller, int request) {
     String body = caller.body();
     int version = body.indexOf(VERSION) + VERSION.length();
     int data = body.lastIndexOf(DATA) + DATA.length();
