@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.DynamicMessage;
 import dev.tern.data.Batch;
 import dev.tern.predict.Predictor;
+import dev.tern.requests.SmallModel;
 import dev.tern.serve.wire.RefusedException;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.data.Batch;
 import dev.tern.predict.Predictor;
+import dev.tern.requests.SmallModel;
 import dev.tern.serve.wire.RefusedException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

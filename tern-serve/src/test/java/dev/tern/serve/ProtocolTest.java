@@ -3,6 +3,7 @@ package dev.tern.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.predict.Predictor;
+import dev.tern.requests.SmallModel;
 import dev.tern.serve.wire.RefusedException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

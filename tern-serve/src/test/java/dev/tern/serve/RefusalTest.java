@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.tern.predict.Predictor;
+import dev.tern.requests.SmallModel;
 import dev.tern.serve.wire.RefusedException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,5 +1,6 @@
 package dev.tern.bench.serve;
 
+import dev.tern.requests.SmallModel;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -7,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** Sound requests to the model of {@link ServedColumns}, in every form, to be damaged. */
+/** Sound requests to a {@link SmallModel} of all columns, in every form, to be damaged. */
 final class RequestCorpus {
   /** What answers a request. */
   enum Target {

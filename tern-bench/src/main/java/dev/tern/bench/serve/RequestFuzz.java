@@ -1,6 +1,7 @@
 package dev.tern.bench.serve;
 
 import dev.tern.predict.Predictor;
+import dev.tern.requests.SmallModel;
 import dev.tern.serve.GrpcProtocol;
 import dev.tern.serve.InferProtocol;
 import dev.tern.serve.PredictProtocol;
@@ -67,7 +68,7 @@ public final class RequestFuzz implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    ServedColumns.save(folder.resolve("model"));
+    SmallModel.save(folder.resolve("model"), SmallModel.ALL);
     predictor = Predictor.open(folder.resolve("model"));
     version = new ServedVersion("m", 1, predictor);
     RequestContexts contexts = new RequestContexts();

@@ -1,6 +1,6 @@
 package dev.tern.bench.serve;
 
-import java.nio.charset.StandardCharsets;
+import dev.tern.requests.DamagedBytes;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
@@ -12,56 +12,6 @@ import java.util.SplittableRandom;
  */
 final class RequestMutator {
   private static final int MOST = 4;
-  private static final byte[][] WORDS =
-      bytes(
-          "{",
-          "}",
-          "[",
-          "]",
-          ",",
-          ":",
-          "\"",
-          "\\",
-          "null",
-          "true",
-          "-",
-          "1e400",
-          "1e39",
-          "0.1",
-          "NaN",
-          "-0",
-          "9223372036854775808",
-          "18446744073709551615",
-          "1e-400",
-          "\"\\ud800\"",
-          "\"\\ud83d\\ude00\"",
-          "[[[[",
-          "{\"a\":{",
-          "\"b64\"",
-          "\"C1\"",
-          "\"city\"",
-          "\"pair\"",
-          "\"seen\"",
-          "\"words:weights\"",
-          "\"tags:offsets\"",
-          "[1,2]",
-          "\"inputs\"",
-          "\"context\"",
-          "\"parameters\"",
-          "\"top_k\"",
-          "\"explain\"",
-          "\"empty\"",
-          "\"binary_data_size\"",
-          "\"shape\"",
-          "\"datatype\"",
-          "\"BYTES\"",
-          "\"UINT64\"",
-          "\"FP16\"",
-          "\"data\"",
-          "2147483647",
-          "10000",
-          "\u00e5",
-          "\u0000");
   private static final byte[][] FIELDS = {
     {0x0a, 0},
     {0x1a, 1, 2},
@@ -78,15 +28,11 @@ final class RequestMutator {
   };
 
   private final List<RequestCorpus.Entry> corpus;
+  private final DamagedBytes bytes;
 
   RequestMutator(List<RequestCorpus.Entry> corpus) {
     this.corpus = corpus;
-  }
-
-  private static byte[][] bytes(String... words) {
-    byte[][] all = new byte[words.length][];
-    Arrays.setAll(all, i -> words[i].getBytes(StandardCharsets.UTF_8));
-    return all;
+    bytes = new DamagedBytes(corpus.stream().map(RequestCorpus.Entry::body).toList());
   }
 
   /** The request of a seed; a few are whole. */
@@ -96,57 +42,17 @@ final class RequestMutator {
     boolean isMessage = from.target() == RequestCorpus.Target.GRPC;
     byte[] body = from.body();
     for (int i = random.nextInt(MOST + 1); i > 0; i--) {
-      body = isMessage && random.nextBoolean() ? inField(body, random) : damaged(body, random);
+      body =
+          isMessage && random.nextBoolean() ? inField(body, random) : bytes.damaged(body, random);
     }
-    OptionalInt json = from.jsonLength();
-    if (!isMessage && random.nextInt(20) == 0) {
-      json = OptionalInt.of(random.nextInt(body.length + 3) - 1);
-    } else if (json.isPresent()) {
-      json = OptionalInt.of(Math.max(0, json.getAsInt() + body.length - from.body().length));
-    }
+    OptionalInt json =
+        isMessage
+            ? OptionalInt.empty()
+            : DamagedBytes.jsonLength(from.jsonLength(), from.body(), body, random);
     RequestCorpus.Target[] targets = RequestCorpus.Target.values();
     boolean isAstray = random.nextInt(50) == 0;
     RequestCorpus.Target to = isAstray ? targets[random.nextInt(targets.length)] : from.target();
     return new RequestCorpus.Entry(to, body, json);
-  }
-
-  private byte[] damaged(byte[] body, SplittableRandom random) {
-    int at = random.nextInt(body.length + 1);
-    int most = random.nextBoolean() ? 1 : random.nextInt(30);
-    int end = Math.min(body.length, at + most);
-    byte[] word = WORDS[random.nextInt(WORDS.length)];
-    return switch (random.nextInt(8)) {
-      case 0 -> changed(body, at, (byte) random.nextInt());
-      case 1 ->
-          at == body.length ? body : changed(body, at, (byte) (body[at] ^ 1 << random.nextInt(8)));
-      case 2 -> spliced(body, at, end, new byte[0]);
-      case 3 -> spliced(body, at, at, word);
-      case 4 -> spliced(body, at, end, word);
-      case 5 -> Arrays.copyOf(body, at);
-      case 6 -> spliced(body, at, at, Arrays.copyOfRange(body, at, end)); // twice
-      default -> {
-        byte[] other = corpus.get(random.nextInt(corpus.size())).body();
-        int from = random.nextInt(other.length);
-        int to = Math.min(other.length, from + random.nextInt(60));
-        yield spliced(body, at, end, Arrays.copyOfRange(other, from, to));
-      }
-    };
-  }
-
-  private static byte[] changed(byte[] body, int at, byte to) {
-    byte[] changed = body.clone();
-    if (at < changed.length) {
-      changed[at] = to;
-    }
-    return changed;
-  }
-
-  private static byte[] spliced(byte[] body, int from, int to, byte[] with) {
-    byte[] spliced = new byte[body.length - (to - from) + with.length];
-    System.arraycopy(body, 0, spliced, 0, from);
-    System.arraycopy(with, 0, spliced, from, with.length);
-    System.arraycopy(body, to, spliced, from + with.length, body.length - to);
-    return spliced;
   }
 
   /**
@@ -159,19 +65,19 @@ final class RequestMutator {
     while (at < message.length) {
       int tagEnd = afterVarint(message, at);
       if (tagEnd < 0 || (message[at] & 7) != 2) {
-        return damaged(message, random);
+        return bytes.damaged(message, random);
       }
       int from = afterVarint(message, tagEnd);
       int length = from < 0 ? -1 : (int) varint(message, tagEnd);
       if (length < 0 || length > message.length - from) {
-        return damaged(message, random);
+        return bytes.damaged(message, random);
       }
       if (field-- == 0 || from + length == message.length) {
         return within(message, new int[] {at, tagEnd, from, from + length}, random);
       }
       at = from + length;
     }
-    return damaged(message, random);
+    return bytes.damaged(message, random);
   }
 
   /**
@@ -182,19 +88,22 @@ final class RequestMutator {
     byte[] whole = Arrays.copyOfRange(message, places[0], places[3]);
     byte[] other = FIELDS[random.nextInt(FIELDS.length)];
     return switch (random.nextInt(6)) {
-      case 0 -> spliced(message, places[0], places[3], new byte[0]);
-      case 1 -> spliced(message, places[0], places[0], whole);
-      case 2 -> spliced(message, places[0], places[0], other);
+      case 0 -> DamagedBytes.spliced(message, places[0], places[3], new byte[0]);
+      case 1 -> DamagedBytes.spliced(message, places[0], places[0], whole);
+      case 2 -> DamagedBytes.spliced(message, places[0], places[0], other);
       default -> {
         byte[] damaged =
             switch (random.nextInt(3)) {
-              case 0 -> spliced(value, 0, 0, other);
+              case 0 -> DamagedBytes.spliced(value, 0, 0, other);
               case 1 -> value.length == 0 ? other : inField(value, random);
-              default -> damaged(value, random);
+              default -> bytes.damaged(value, random);
             };
         byte[] prefix = new ProtoBody().varint(damaged.length).done();
-        yield spliced(
-            message, places[1], places[3], spliced(prefix, prefix.length, prefix.length, damaged));
+        yield DamagedBytes.spliced(
+            message,
+            places[1],
+            places[3],
+            DamagedBytes.spliced(prefix, prefix.length, prefix.length, damaged));
       }
     };
   }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.tern.predict.Predictor;
 import dev.tern.predict.ScoreOptions;
+import dev.tern.requests.SmallModel;
 import dev.tern.serve.ProtoBodies;
 import dev.tern.serve.RequestMemory;
-import dev.tern.serve.SmallModel;
 import dev.tern.serve.http.metrics.Exposition;
 import java.nio.file.Path;
 import java.time.Duration;
