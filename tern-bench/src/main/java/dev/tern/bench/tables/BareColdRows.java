@@ -14,7 +14,7 @@ import java.util.Arrays;
  * The rows in the file of a file tier by themselves, for the benchmarks, which are on the same
  * class path. Records are of {@code rowBytes}, with the id behind.
  */
-public final class BareColdRows implements AutoCloseable {
+final class BareColdRows implements AutoCloseable {
   /** Bytes of memory that records are merged in. */
   private static final long BUFFERS = 1 << 19;
 
@@ -28,25 +28,25 @@ public final class BareColdRows implements AutoCloseable {
    * @param rowBytes a multiple of 4
    * @param partitions a power of two
    */
-  public BareColdRows(Path folder, int rowBytes, int partitions, Allocator allocator) {
+  BareColdRows(Path folder, int rowBytes, int partitions, Allocator allocator) {
     file = ScratchFile.in(folder, "cold rows");
     int bits = Integer.numberOfTrailingZeros(partitions);
     records = new ColdRows(rowBytes, bits, BUFFERS, file, allocator, "cold rows");
   }
 
   /** Partitions at most. */
-  public static int mostPartitions() {
+  static int mostPartitions() {
     return 1 << IdIndex.BUCKET_BITS;
   }
 
   /** Where an id belongs, of so many partitions. */
-  public static int partition(long id, int partitions) {
+  static int partition(long id, int partitions) {
     int bits = Integer.numberOfTrailingZeros(partitions);
     return (int) (Hashing.mix(id) & mostPartitions() - 1) >>> (IdIndex.BUCKET_BITS - bits);
   }
 
   /** Copies the records of {@code count} ids to {@code target}; returns how many it found. */
-  public int read(long[] ids, int count, long target) {
+  int read(long[] ids, int count, long target) {
     int bytes = records.recordBytes();
     int found = 0;
     for (int i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ public final class BareColdRows implements AutoCloseable {
    * @param from where records {@code ids[first .. end)} lie, one after another
    * @param replaced how many of the ids have records
    */
-  public void write(int partition, long[] ids, int first, int end, long from, int replaced) {
+  void write(int partition, long[] ids, int first, int end, long from, int replaced) {
     int count = end - first;
     if (order.length < count) {
       order = new long[2 * count];
@@ -93,17 +93,17 @@ public final class BareColdRows implements AutoCloseable {
     records.end(merge);
   }
 
-  public long records() {
+  long records() {
     return records.records();
   }
 
   /** Bytes of memory. */
-  public long bytes() {
+  long bytes() {
     return records.bytes();
   }
 
   /** Bytes on the disk. */
-  public long fileBytes() {
+  long fileBytes() {
     return file.bytes();
   }
 

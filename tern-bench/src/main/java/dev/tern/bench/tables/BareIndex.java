@@ -9,16 +9,16 @@ import dev.tern.internal.table.rows.RowLookup;
  * what maps of other libraries do: finds the row number of each id of a batch, also of one that the
  * batch holds twice.
  */
-public final class BareIndex implements AutoCloseable {
+final class BareIndex implements AutoCloseable {
   private final IdIndex index;
   private final ThreadLocal<RowLookup> lookup = ThreadLocal.withInitial(RowLookup::new);
 
-  public BareIndex(Allocator allocator) {
+  BareIndex(Allocator allocator) {
     index = new IdIndex(allocator, "index");
   }
 
   /** Gives each id that has no row the next one. */
-  public void insert(long[] ids, int count) {
+  void insert(long[] ids, int count) {
     RowLookup mine = lookup.get();
     mine.fill(ids, count);
     index.find(mine.distinct, 0, mine.unique());
@@ -33,7 +33,7 @@ public final class BareIndex implements AutoCloseable {
   }
 
   /** Whether every one of {@code ids[0 .. count)} has a row; looks all of them up. */
-  public boolean find(long[] ids, int count) {
+  boolean find(long[] ids, int count) {
     RowLookup mine = lookup.get();
     mine.fillDistinct(ids, count);
     index.find(mine.distinct, 0, mine.unique());
@@ -44,11 +44,11 @@ public final class BareIndex implements AutoCloseable {
     return found >= 0;
   }
 
-  public long size() {
+  long size() {
     return index.size();
   }
 
-  public long bytes() {
+  long bytes() {
     return index.bytes();
   }
 

@@ -7,9 +7,9 @@ import java.util.Set;
  * Counts different ids: exactly up to {@link #EXACT}, then by HyperLogLog (Flajolet et al. 2007)
  * with a standard error of 0.8%.
  */
-public final class DistinctCount {
+final class DistinctCount {
   /** The largest exact count. */
-  public static final int EXACT = 1 << 16;
+  static final int EXACT = 1 << 16;
 
   private static final int BITS = 14;
   private static final int REGISTERS = 1 << BITS;
@@ -18,7 +18,7 @@ public final class DistinctCount {
   private final byte[] registers = new byte[REGISTERS];
   private boolean exact = true;
 
-  public void add(long id) {
+  void add(long id) {
     long hash = mix(id);
     int register = (int) (hash >>> -BITS);
     int rank = Math.min(Long.numberOfLeadingZeros(hash << BITS), Long.SIZE - BITS) + 1;
@@ -38,11 +38,11 @@ public final class DistinctCount {
     return z ^ (z >>> 31);
   }
 
-  public boolean isExact() {
+  boolean isExact() {
     return exact;
   }
 
-  public long count() {
+  long count() {
     if (exact) {
       return ids.size();
     }

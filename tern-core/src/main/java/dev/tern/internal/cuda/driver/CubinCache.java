@@ -30,9 +30,9 @@ import java.util.stream.Stream;
  *
  * <p>Where the folder cannot be written, texts are compiled each time.
  */
-public final class CubinCache implements CudaCompiler {
+final class CubinCache implements CudaCompiler {
   /** The system property that names the folder of all caches; {@code ~/.cache/tern} without it. */
-  public static final String FOLDER_PROPERTY = "tern.cache";
+  static final String FOLDER_PROPERTY = "tern.cache";
 
   private static final long MARK = 0x5445524e43423031L;
   private static final int DIGEST_BYTES = 32;

@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A compiler refused a text; the message has its own words and the line that these name. */
-public final class CudaCompilerException extends RuntimeException {
+final class CudaCompilerException extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final int LONGEST_LOG = 4000;
 
