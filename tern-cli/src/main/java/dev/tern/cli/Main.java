@@ -1,10 +1,7 @@
 package dev.tern.cli;
 
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -27,8 +24,6 @@ import picocli.CommandLine.TypeConversionException;
       "130:interrupted"
     })
 public final class Main {
-  private static final CountDownLatch ENDED = new CountDownLatch(1);
-
   @Option(
       names = "--debug",
       scope = ScopeType.INHERIT,
@@ -46,21 +41,9 @@ public final class Main {
     try {
       code = run(out, err, args);
     } finally {
-      ENDED.countDown();
+      ProcessEnd.reached();
     }
     System.exit(code);
-  }
-
-  /**
-   * Waits for the command to end before the process does. For shutdown hooks, as {@link
-   * System#exit} waits for them.
-   */
-  static void awaitEnd(Duration most) {
-    try {
-      ENDED.await(most.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /** Runs the command and returns its exit code. */

@@ -363,7 +363,7 @@ final class TrainRun {
   /** Lets the current step end and its checkpoint be written before the process ends. */
   private static void stopAndWait(Trainer trainer) {
     trainer.requestStop();
-    Main.awaitEnd(PATIENCE);
+    ProcessEnd.await(PATIENCE);
   }
 
   /** The last step of the run; 0 where the rows are not counted. */

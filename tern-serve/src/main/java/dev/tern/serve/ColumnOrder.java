@@ -1,6 +1,7 @@
 package dev.tern.serve;
 
 import dev.tern.data.encode.RowFiller;
+import dev.tern.serve.wire.JsonValues;
 import java.util.Arrays;
 
 /**
@@ -29,7 +30,7 @@ final class ColumnOrder {
     if (names[at] == name) {
       return columns[at];
     }
-    int column = PredictRequest.column(filler, name);
+    int column = JsonValues.column(filler, name);
     names[at] = name;
     columns[at] = column;
     return column;

@@ -50,7 +50,7 @@ final class InferFill {
       return;
     }
     String name = new String(text, from, length);
-    input.name = Shown.line(PredictRequest.shorten(name));
+    input.name = Shown.line(JsonBody.shorten(name));
     for (InferInput.Role role : SUFFIXED) {
       if (input.column == NONE && name.endsWith(role.suffix)) {
         input.column = filler.column(name.substring(0, name.length() - role.suffix.length()));

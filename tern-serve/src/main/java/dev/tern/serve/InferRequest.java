@@ -120,7 +120,7 @@ final class InferRequest {
       case "exclude" -> ExcludedItems.read(context, json);
       default ->
           throw JsonBody.wrong(
-              Shown.line(PredictRequest.shorten(name)), "id, inputs, outputs or parameters");
+              Shown.line(JsonBody.shorten(name)), "id, inputs, outputs or parameters");
     }
   }
 
@@ -180,7 +180,7 @@ final class InferRequest {
               Datatype.of(
                   json.getStringCharacters(), json.getStringOffset(), json.getStringLength());
           if (input.type == null) {
-            String type = Shown.line(PredictRequest.shorten(json.getString()));
+            String type = Shown.line(JsonBody.shorten(json.getString()));
             throw JsonBody.wrong("datatype " + type, "one such as FP32");
           }
         }
@@ -192,7 +192,7 @@ final class InferRequest {
         case "data" -> data(json, input);
         default ->
             throw JsonBody.wrong(
-                Shown.line(PredictRequest.shorten(member)) + " in inputs",
+                Shown.line(JsonBody.shorten(member)) + " in inputs",
                 "name, shape, datatype, parameters or data");
       }
     }
@@ -300,7 +300,7 @@ final class InferRequest {
         }
         default ->
             throw JsonBody.wrong(
-                Shown.line(PredictRequest.shorten(member)) + " in outputs", "name or parameters");
+                Shown.line(JsonBody.shorten(member)) + " in outputs", "name or parameters");
       }
     }
     return new InferOutput(name, stated ? Optional.of(binary) : Optional.empty());

@@ -114,8 +114,7 @@ final class JsonFlow implements Flow {
 
   private RefusedException wrong() {
     JsonToken token = json().currentToken();
-    String got =
-        token.isNumeric() ? PredictRequest.shorten(json().getString()) : JsonBody.kind(token);
+    String got = token.isNumeric() ? JsonBody.shorten(json().getString()) : JsonBody.kind(token);
     return new RefusedException(
         400,
         "%s: got %s, expected %s"

@@ -32,7 +32,7 @@ final class OptionsReader {
     if (!small || json.getIntValue() < least || json.getIntValue() > most) {
       String got =
           json.currentToken().isNumeric() ? json.getString() : JsonBody.kind(json.currentToken());
-      throw outside(name, PredictRequest.shorten(got), least, most);
+      throw outside(name, JsonBody.shorten(got), least, most);
     }
     return json.getIntValue();
   }

@@ -101,7 +101,7 @@ final class Outputs {
         throw new RefusedException(
             400,
             "outputs: got %s twice, expected it once"
-                .formatted(Shown.line(PredictRequest.shorten(each.name()))));
+                .formatted(Shown.line(JsonBody.shorten(each.name()))));
       }
       outputs.add(named(each.name(), each.binary().orElse(context.options.binary)));
     }
@@ -130,8 +130,7 @@ final class Outputs {
         400,
         "outputs: got %s, expected an output of the model, such as %s"
             .formatted(
-                Shown.line(PredictRequest.shorten(name)),
-                TaskNames.of(TaskNames.PROBABILITY, tasks, 0)));
+                Shown.line(JsonBody.shorten(name)), TaskNames.of(TaskNames.PROBABILITY, tasks, 0)));
   }
 
   private Explanation explained() {

@@ -107,12 +107,8 @@ final class PredictRequest {
       case "parameters", "params" -> OptionsReader.read(json, context.options);
       default ->
           throw JsonBody.wrong(
-              Shown.line(shorten(name)), "instances, inputs, context or parameters");
+              Shown.line(JsonBody.shorten(name)), "instances, inputs, context or parameters");
     }
-  }
-
-  static String shorten(String name) {
-    return name.length() <= 64 ? name : name.substring(0, 61) + "...";
   }
 
   private void requireInvocation(String name) {
@@ -184,17 +180,6 @@ final class PredictRequest {
     }
   }
 
-  static int column(RowFiller filler, String name) {
-    int column = filler.column(name);
-    if (column < 0) {
-      throw new RefusedException(
-          400,
-          "%scolumn %s: got a value for it, expected a column of the model; leave it out"
-              .formatted(filler.place(), Shown.line(shorten(name))));
-    }
-    return column;
-  }
-
   /** Columns of as many values each as the first has. */
   private void columns(JsonParser json, int origin) {
     if (json.currentToken() != JsonToken.START_OBJECT) {
@@ -202,7 +187,7 @@ final class PredictRequest {
     }
     boolean begun = false;
     while (json.nextToken() != JsonToken.END_OBJECT) {
-      int column = column(filler, json.currentName());
+      int column = JsonValues.column(filler, json.currentName());
       JsonBody.expect(json, JsonToken.START_ARRAY, filler.name(column));
       if (!begun) {
         begun = true;

@@ -77,7 +77,7 @@ record ProtoParameter(String name, int field, long number, String text) {
   }
 
   private String shown() {
-    return Shown.line(PredictRequest.shorten(name));
+    return Shown.line(JsonBody.shorten(name));
   }
 
   /** Says of a tensor which value stands for a missing one. */

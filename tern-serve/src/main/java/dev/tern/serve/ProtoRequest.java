@@ -125,7 +125,7 @@ final class ProtoRequest {
           int length = text("datatype");
           input.type = Datatype.of(context.text, 0, length);
           if (input.type == null) {
-            String type = Shown.line(PredictRequest.shorten(new String(context.text, 0, length)));
+            String type = Shown.line(JsonBody.shorten(new String(context.text, 0, length)));
             throw JsonBody.wrong("datatype " + type, "one such as FP32");
           }
         }

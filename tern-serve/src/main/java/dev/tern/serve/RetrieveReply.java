@@ -2,6 +2,7 @@ package dev.tern.serve;
 
 import dev.tern.base.Shown;
 import dev.tern.predict.ItemFinder;
+import dev.tern.serve.wire.JsonBody;
 import dev.tern.serve.wire.JsonOutput;
 import dev.tern.serve.wire.RefusedException;
 import java.nio.charset.StandardCharsets;
@@ -125,7 +126,7 @@ final class RetrieveReply {
     throw new RefusedException(
         400,
         "outputs: got %s, expected items, scores or found"
-            .formatted(Shown.line(PredictRequest.shorten(name))));
+            .formatted(Shown.line(JsonBody.shorten(name))));
   }
 
   private int size(Kind kind) {

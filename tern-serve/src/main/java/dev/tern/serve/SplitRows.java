@@ -54,7 +54,7 @@ final class SplitRows {
         case "index" -> json.skipChildren();
         default ->
             throw JsonBody.wrong(
-                Shown.line(PredictRequest.shorten(name)) + " in dataframe_split",
+                Shown.line(JsonBody.shorten(name)) + " in dataframe_split",
                 "columns, index and data");
       }
     }
@@ -79,7 +79,7 @@ final class SplitRows {
       if (json.currentToken() != JsonToken.VALUE_STRING || count == numbers.length) {
         throw JsonBody.wrong("columns", json.currentToken(), "the names of columns");
       }
-      numbers[count++] = PredictRequest.column(context.filler, json.getString());
+      numbers[count++] = JsonValues.column(context.filler, json.getString());
     }
     columns = Arrays.copyOf(numbers, count);
   }

@@ -54,6 +54,11 @@ public final class JsonBody {
     return FACTORY.createParser(ObjectReadContext.empty(), body, from, length - from);
   }
 
+  /** The beginning of a text that a message quotes. */
+  public static String shorten(String text) {
+    return text.length() <= 64 ? text : text.substring(0, 61) + "...";
+  }
+
   /** Refuses anything behind the value that was read. */
   public static void requireEnd(JsonParser json) {
     if (json.nextToken() != null) {

@@ -1,5 +1,6 @@
 package dev.tern.serve.wire;
 
+import dev.tern.base.Shown;
 import dev.tern.data.encode.RowFiller;
 import java.math.BigInteger;
 import java.util.Base64;
@@ -11,6 +12,18 @@ public final class JsonValues {
   private static final int UNSIGNED_BITS = 64;
 
   private JsonValues() {}
+
+  /** The number of the column with a name, which the model has. */
+  public static int column(RowFiller filler, String name) {
+    int column = filler.column(name);
+    if (column < 0) {
+      throw new RefusedException(
+          400,
+          "%scolumn %s: got a value for it, expected a column of the model; leave it out"
+              .formatted(filler.place(), Shown.line(JsonBody.shorten(name))));
+    }
+    return column;
+  }
 
   /**
    * Sets a column to the value that the parser stands at: null where it is missing, a number, a
@@ -53,8 +66,7 @@ public final class JsonValues {
   }
 
   private static String shown(JsonParser json) {
-    String text = json.getString();
-    return text.length() <= 64 ? text : text.substring(0, 61) + "...";
+    return JsonBody.shorten(json.getString());
   }
 
   public static void setInteger(JsonParser json, RowFiller filler, int column) {
