@@ -61,6 +61,13 @@ final class Context implements AutoCloseable {
     scorer(to - from).logits(encoded, target, from);
   }
 
+  /** As {@link #logits(Batch, int, int, float[])} for rows that are encoded already. */
+  void encodedLogits(Batch rows, int from, int to, float[] target) {
+    encoded.clear();
+    encoded.appendRows(rows, from, to);
+    scorer(to - from).logits(encoded, target, from);
+  }
+
   /** Adds to {@code counts} the values scored last that are unknown to the model. */
   void countUnknown(ColumnCounts counts) {
     synchronized (counts) {

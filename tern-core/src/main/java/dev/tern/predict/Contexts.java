@@ -96,6 +96,18 @@ final class Contexts {
     }
   }
 
+  /** As {@link #logits} for rows that are encoded already, which are not counted. */
+  void encodedLogits(Batch rows, int from, int to, float[] target) {
+    Context context = take();
+    try {
+      for (int at = from; at < to; at += Context.MOST_ROWS) {
+        context.encodedLogits(rows, at, Math.min(to, at + Context.MOST_ROWS), target);
+      }
+    } finally {
+      give(context);
+    }
+  }
+
   /**
    * Makes all contexts and runs their scorers until the JIT has compiled what these run, 10 seconds
    * at most.

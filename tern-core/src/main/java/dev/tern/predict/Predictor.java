@@ -200,16 +200,39 @@ public final class Predictor implements AutoCloseable {
 
   private void logits(Batch rows, float[] target, Optional<ColumnCounts> counts) {
     encoder.requireFits(rows);
+    requireRoom(rows, target);
+    if (!shared.logits(rows, target, counts, false)) {
+      contexts.logits(rows, 0, rows.size(), target, counts);
+    }
+    if (counts.isPresent()) {
+      counts.get().add(rows);
+    }
+  }
+
+  private void requireRoom(Batch rows, float[] target) {
     long results = (long) rows.size() * tasks().size();
     if (target.length < results) {
       throw new IllegalArgumentException(
           "score: got room for %s results, expected %s".formatted(target.length, results));
     }
-    if (!shared.logits(rows, target, counts)) {
-      contexts.logits(rows, 0, rows.size(), target, counts);
+  }
+
+  /**
+   * As {@link #logits(Batch, float[])} for rows that {@link #encoder} has encoded, which saves
+   * encoding them again where they are scored many times.
+   *
+   * @param rows of {@link FeatureEncoder#schema}
+   * @throws IllegalArgumentException if they are of another schema
+   */
+  public void encodedLogits(Batch rows, float[] target) {
+    if (rows.schema() != encoder.schema()) {
+      throw new IllegalArgumentException(
+          "score: got rows of another schema, expected that of the predictor's encoder; encode them"
+              + " by encoder().apply");
     }
-    if (counts.isPresent()) {
-      counts.get().add(rows);
+    requireRoom(rows, target);
+    if (!shared.logits(rows, target, Optional.empty(), true)) {
+      contexts.encodedLogits(rows, 0, rows.size(), target);
     }
   }
 

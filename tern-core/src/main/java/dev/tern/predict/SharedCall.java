@@ -31,6 +31,7 @@ final class SharedCall implements AutoCloseable {
   private @Nullable Batch rows;
   private float[] target = NOTHING;
   private Optional<ColumnCounts> counts = Optional.empty();
+  private boolean encoded;
   private int pieces;
 
   /**
@@ -45,8 +46,10 @@ final class SharedCall implements AutoCloseable {
   /**
    * Writes the logits of all rows; false where the caller should do it alone, as rows are few or
    * another call has the threads.
+   *
+   * @param isEncoded whether the rows are encoded already
    */
-  boolean logits(Batch batch, float[] logits, Optional<ColumnCounts> unknown) {
+  boolean logits(Batch batch, float[] logits, Optional<ColumnCounts> unknown, boolean isEncoded) {
     int size = batch.size();
     int threads = Math.min(workers.threads(), size / worthSharing);
     if (threads < 2 || !busy.compareAndSet(false, true)) {
@@ -56,6 +59,7 @@ final class SharedCall implements AutoCloseable {
       rows = batch;
       target = logits;
       counts = unknown;
+      encoded = isEncoded;
       // As many for each thread, and each small enough for one run of a model.
       int each = (size + threads - 1) / threads;
       pieces = threads * ((each + Context.MOST_ROWS - 1) / Context.MOST_ROWS);
@@ -71,9 +75,15 @@ final class SharedCall implements AutoCloseable {
 
   private void piece(int index) {
     Batch all = rows;
-    if (all != null) {
-      int from = start(all.size(), index);
-      contexts.logits(all, from, start(all.size(), index + 1), target, counts);
+    if (all == null) {
+      return;
+    }
+    int from = start(all.size(), index);
+    int to = start(all.size(), index + 1);
+    if (encoded) {
+      contexts.encodedLogits(all, from, to, target);
+    } else {
+      contexts.logits(all, from, to, target, counts);
     }
   }
 

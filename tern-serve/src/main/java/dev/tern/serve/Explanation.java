@@ -1,65 +1,34 @@
 package dev.tern.serve;
 
 import dev.tern.data.Batch;
-import dev.tern.data.Schema;
-import dev.tern.data.encode.TextHash;
-import dev.tern.model.Task;
+import dev.tern.data.ColumnPart;
+import dev.tern.predict.ColumnShares;
 import dev.tern.serve.wire.JsonOutput;
 import dev.tern.serve.wire.RefusedException;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
- * What each column adds to the logits of rows: the logit less the one that the row has with the
- * column missing. Slots of one sequence are left out together, under the name of the sequence.
+ * {@link ColumnShares} of the rows that a request is answered with.
  *
- * <p>With {@code N} rows, {@code C} columns and {@code T} tasks, {@code shares} is {@code N x C x
- * T}, row-major. For example, where a logit of 1.5 becomes 1.25 without {@code age}, the share of
- * {@code age} is 0.25.
+ * @param tasks of the model
+ * @param found the shares
  */
-record Explanation(List<Task> tasks, List<String> columns, int rows, float[] shares) {
+record Explanation(int tasks, ColumnShares found) {
   /** Rows that are scored for an explanation, with each column left out in turn. */
   private static final int MOST_SCORED = 20_000;
-
-  /**
-   * Columns that are left out together.
-   *
-   * @param dense the dense column, -1 for slots
-   */
-  private record Part(String name, int dense, List<Integer> slots) {}
 
   /** Explains the rows that are answered. */
   static Explanation of(ServedVersion version, RequestContext context) {
     Batch base = selected(context);
-    List<Part> parts = parts(base.schema());
+    int columns = ColumnPart.of(context.encoder.rawSchema()).size();
     int tasks = version.tasks().size();
-    int rows = base.size();
-    if ((long) rows * (parts.size() + 1) > MOST_SCORED) {
+    if ((long) base.size() * (columns + 1) > MOST_SCORED) {
       throw new RefusedException(
           400,
           "explain: got %,d rows of %d columns, expected at most %,d rows; send fewer, or ask for top_k"
-              .formatted(rows, parts.size(), MOST_SCORED / (parts.size() + 1)));
+              .formatted(base.size(), columns, MOST_SCORED / (columns + 1)));
     }
-    float[] whole = new float[rows * tasks];
-    version.logits(base, whole);
-    float[] without = new float[whole.length];
-    float[] shares = new float[whole.length * parts.size()];
-    Batch scratch = new Batch(base.schema(), Math.max(1, rows));
-    for (int c = 0; c < parts.size(); c++) {
-      scratch.clear();
-      scratch.appendRows(base, 0, rows);
-      leaveOut(parts.get(c), scratch, context);
-      version.logits(scratch, without);
-      for (int row = 0; row < rows; row++) {
-        for (int task = 0; task < tasks; task++) {
-          shares[(row * parts.size() + c) * tasks + task] =
-              whole[row * tasks + task] - without[row * tasks + task];
-        }
-      }
-    }
-    List<String> names = parts.stream().map(Part::name).toList();
-    return new Explanation(version.tasks(), names, rows, shares);
+    return new Explanation(tasks, ColumnShares.of(base, context.encoder, tasks, version::logits));
   }
 
   private static Batch selected(RequestContext context) {
@@ -71,68 +40,44 @@ record Explanation(List<Task> tasks, List<String> columns, int rows, float[] sha
     return base;
   }
 
-  private static List<Part> parts(Schema schema) {
-    List<Part> parts = new ArrayList<>();
-    for (int f = 0; f < schema.denseDim(); f++) {
-      parts.add(new Part(schema.dense().get(f), f, List.of()));
-    }
-    for (int s = 0; s < schema.slotCount(); s++) {
-      if (schema.slots().get(s).sequence().isEmpty()) {
-        parts.add(new Part(schema.slots().get(s).name(), -1, List.of(s)));
-      }
-    }
-    schema.sequences().forEach((name, slots) -> parts.add(new Part(name, -1, slots)));
-    return parts;
+  /** Names of the columns. */
+  List<String> columns() {
+    return found.columns();
   }
 
-  private static void leaveOut(Part part, Batch rows, RequestContext context) {
-    int dim = rows.schema().denseDim();
-    for (int row = 0; part.dense >= 0 && row < rows.size(); row++) {
-      rows.dense()[row * dim + part.dense] = Float.NaN;
-    }
-    for (int slot : part.slots) {
-      boolean text = context.encoder.slots().get(slot).text();
-      boolean filled = text && rows.schema().slots().get(slot).hotness() == 1;
-      long[] ids = rows.ensureIds(slot, rows.size());
-      for (int row = 0; row < rows.size(); row++) {
-        ids[row] = TextHash.EMPTY;
-        rows.offsets(slot)[row + 1] = filled ? row + 1 : 0;
-      }
-      if (rows.schema().slots().get(slot).weighted()) {
-        int count = filled ? rows.size() : 0;
-        Arrays.fill(rows.ensureWeights(slot, count), 0, count, 1);
-      }
-    }
+  /** Shares by row, column and task. */
+  float[] shares() {
+    return found.shares();
   }
 
   /** Writes an object a row, from columns to shares; of several tasks one of each in an array. */
   void writeRows(JsonOutput out) {
+    int columns = found.columns().size();
     out.put('[');
-    for (int row = 0; row < rows; row++) {
+    for (int row = 0; row < found.rows(); row++) {
       out.put(row == 0 ? '{' : ',');
       if (row > 0) {
         out.put('{');
       }
-      for (int c = 0; c < columns.size(); c++) {
+      for (int c = 0; c < columns; c++) {
         if (c > 0) {
           out.put(',');
         }
-        out.text(columns.get(c)).put(':');
-        writeShare(row * columns.size() + c, out);
+        out.text(found.columns().get(c)).put(':');
+        writeShare(row, c, out);
       }
       out.put('}');
     }
     out.put(']');
   }
 
-  private void writeShare(int place, JsonOutput out) {
-    int count = tasks.size();
-    if (count == 1) {
-      out.number(shares[place]);
+  private void writeShare(int row, int column, JsonOutput out) {
+    if (tasks == 1) {
+      out.number(found.share(row, column, 0));
       return;
     }
-    for (int task = 0; task < count; task++) {
-      out.put(task == 0 ? '[' : ',').number(shares[place * count + task]);
+    for (int task = 0; task < tasks; task++) {
+      out.put(task == 0 ? '[' : ',').number(found.share(row, column, task));
     }
     out.put(']');
   }

@@ -3,6 +3,7 @@ package dev.tern.data.encode;
 import dev.tern.base.DataException;
 import dev.tern.base.SplitMix64;
 import dev.tern.data.Batch;
+import dev.tern.data.ColumnPart;
 import dev.tern.data.DataReader;
 import dev.tern.data.Reading;
 import dev.tern.data.Schema;
@@ -246,6 +247,18 @@ public final class FeatureEncoder {
   /** The features that {@link #apply} makes. */
   public Schema schema() {
     return schema;
+  }
+
+  /**
+   * The columns of encoded rows that come from columns of raw rows, and from no others.
+   *
+   * @param raw places in {@link #rawSchema}
+   */
+  public ColumnPart encoded(ColumnPart raw) {
+    List<Integer> numberPlaces = new ArrayList<>();
+    List<Integer> slotPlaces = new ArrayList<>(raw.slots());
+    raw.dense().forEach(f -> columns.addPlaces(f, numberPlaces, slotPlaces));
+    return new ColumnPart(raw.name(), numberPlaces, slotPlaces);
   }
 
   /** How each dense column of the raw schema is encoded. */

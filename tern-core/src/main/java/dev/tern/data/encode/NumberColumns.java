@@ -43,6 +43,18 @@ record NumberColumns(
         : features[f];
   }
 
+  /** Adds the places of the number and of the slot that column {@code f} becomes. */
+  void addPlaces(int f, List<Integer> numberPlaces, List<Integer> slotPlaces) {
+    int number = numbers.indexOf(f);
+    if (number >= 0) {
+      numberPlaces.add(number);
+    }
+    int slot = slots.indexOf(f);
+    if (slot >= 0) {
+      slotPlaces.add(firstSlot + slot);
+    }
+  }
+
   /** The upper bound, exclusive, of the ids of encoded slot {@code slot}. */
   long idBound(int slot) {
     return slotOf(slots.get(slot - firstSlot)).idBound();
