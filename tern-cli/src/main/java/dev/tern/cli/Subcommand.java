@@ -4,11 +4,14 @@ import dev.tern.cli.board.BoardCommand;
 import dev.tern.cli.data.DataCommand;
 import dev.tern.cli.score.CandidateFiles;
 import dev.tern.cli.score.EvaluateCommand;
+import dev.tern.cli.score.LearnedFiles;
 import dev.tern.cli.score.PredictCommand;
 import dev.tern.cli.score.RetrieveCommand;
 import dev.tern.cli.serve.PublishCommand;
 import dev.tern.cli.serve.ServeCommand;
 import dev.tern.cli.table.TableCommand;
+import dev.tern.cli.understand.ExplainCommand;
+import dev.tern.cli.understand.ImportanceCommand;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
@@ -19,6 +22,8 @@ enum Subcommand {
   QUICKSTART,
   TRAIN,
   EVALUATE,
+  IMPORTANCE,
+  EXPLAIN,
   PREDICT,
   RETRIEVE,
   SERVE,
@@ -57,6 +62,8 @@ enum Subcommand {
       case QUICKSTART -> QuickstartCommand.class;
       case TRAIN -> TrainCommand.class;
       case EVALUATE -> EvaluateCommand.class;
+      case IMPORTANCE -> new ImportanceCommand(new LearnedFiles());
+      case EXPLAIN -> new ExplainCommand(new LearnedFiles());
       case PREDICT -> PredictCommand.class;
       case RETRIEVE -> RetrieveCommand.class;
       case SERVE -> new ServeCommand(CandidateFiles::new);

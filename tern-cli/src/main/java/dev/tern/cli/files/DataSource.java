@@ -6,6 +6,7 @@ import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
+import dev.tern.cli.run.Watch;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.TextDictionary;
@@ -112,7 +113,7 @@ public final class DataSource {
   }
 
   /** Prints how many bad records were left out, if any were. */
-  public void noteSkipped(Progress progress) {
+  public void noteSkipped(Watch progress) {
     skipped
         .first()
         .ifPresent(fault ->

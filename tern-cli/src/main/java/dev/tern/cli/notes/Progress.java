@@ -2,6 +2,7 @@ package dev.tern.cli.notes;
 
 import dev.tern.base.Shown;
 import dev.tern.cli.run.Format;
+import dev.tern.cli.run.Watch;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +12,7 @@ import java.util.function.LongSupplier;
  * Shows the progress of long work: on a terminal as one line that is overwritten, elsewhere as a
  * line now and then. Work that ends quickly shows nothing. Any thread may {@link #note}.
  */
-public final class Progress implements AutoCloseable {
+public final class Progress implements Watch {
   private static final long TERMINAL_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
   private static final long PLAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int BAR = 20;
@@ -57,6 +58,7 @@ public final class Progress implements AutoCloseable {
    * @param done how much is done already
    * @param total how much there is, or 0 where that is not known
    */
+  @Override
   public synchronized void begin(String task, String unit, long done, long total) {
     clear();
     this.task = task;
@@ -68,6 +70,7 @@ public final class Progress implements AutoCloseable {
   }
 
   /** Shows that {@code done} of the work is done, followed by {@code facts}. */
+  @Override
   public synchronized void update(long done, String facts) {
     long now = clock.getAsLong();
     if (now - shown < (terminal ? TERMINAL_NANOS : PLAIN_NANOS)) {
@@ -107,6 +110,7 @@ public final class Progress implements AutoCloseable {
   }
 
   /** Prints a line that stays, as {@link Shown#message} shows it. */
+  @Override
   public synchronized void note(String line) {
     clear();
     err.println(Shown.message(line));

@@ -10,14 +10,14 @@ import java.util.List;
  * @param max value at the end, above {@code min}
  * @param step between two ticks: 1, 2, 2.5 or 5 times a power of ten
  */
-record Axis(double min, double max, double step) {
+public record Axis(double min, double max, double step) {
   private static final double[] ROUND = {1, 2, 2.5, 5, 10};
 
   /**
    * An axis that holds {@code [low, high]} and begins and ends at ticks; about {@code ticks} of
    * them.
    */
-  static Axis around(double low, double high, int ticks) {
+  public static Axis around(double low, double high, int ticks) {
     double from = low;
     double to = high;
     if (!(to > from)) {
@@ -31,7 +31,7 @@ record Axis(double min, double max, double step) {
   }
 
   /** An axis of whole numbers from {@code low} to {@code high} exactly; ticks lie inside. */
-  static Axis whole(long low, long high, int ticks) {
+  public static Axis whole(long low, long high, int ticks) {
     long to = Math.max(high, low + 1);
     return new Axis(low, to, Math.max(1, Math.ceil(round((to - low) / (double) ticks))));
   }
@@ -47,12 +47,12 @@ record Axis(double min, double max, double step) {
   }
 
   /** Where {@code value} stands, 0 at the start to 1 at the end. */
-  double at(double value) {
+  public double at(double value) {
     return (value - min) / (max - min);
   }
 
   /** Values of the ticks. */
-  List<Double> ticks() {
+  public List<Double> ticks() {
     List<Double> ticks = new ArrayList<>();
     for (long i = Math.round(Math.ceil(min / step - 1e-6)); i * step <= max + step * 1e-6; i++) {
       ticks.add(i * step);
@@ -61,7 +61,7 @@ record Axis(double min, double max, double step) {
   }
 
   /** The label of a tick: as many decimals as the step needs, thousands as k, millions as M. */
-  String label(double tick) {
+  public String label(double tick) {
     double largest = Math.max(Math.abs(min), Math.abs(max));
     double unit = largest >= 1e9 ? 1e9 : largest >= 1e6 ? 1e6 : largest >= 1e4 ? 1e3 : 1;
     String suffix = unit == 1e9 ? "G" : unit == 1e6 ? "M" : unit == 1e3 ? "k" : "";

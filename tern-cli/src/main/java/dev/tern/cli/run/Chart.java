@@ -18,7 +18,7 @@ import java.util.stream.DoubleStream;
  * @param references horizontal lines
  * @param marks steps of vertical lines, the ends of epochs
  */
-record Chart(
+public record Chart(
     String title,
     String unit,
     int decimals,
@@ -44,21 +44,21 @@ record Chart(
    * @param dots whether points are marked, where they are few
    * @param points by ascending step, finite
    */
-  record Series(String name, String style, boolean dots, List<Point> points) {}
+  public record Series(String name, String style, boolean dots, List<Point> points) {}
 
   /** A point of a curve. */
-  record Point(long step, double value) {}
+  public record Point(long step, double value) {}
 
   /** A horizontal line with a name. */
-  record Reference(String name, double value) {}
+  public record Reference(String name, double value) {}
 
   /** The chart as HTML; empty where no curve has a point. */
-  String html() {
+  public String html() {
     return html("step");
   }
 
   /** The same over something else than steps. */
-  String html(String across) {
+  public String html(String across) {
     List<Series> drawn = series.stream().filter(s -> !s.points().isEmpty()).toList();
     if (drawn.isEmpty()) {
       return "";
@@ -75,7 +75,7 @@ record Chart(
         .append("</div>\n<div class=\"frame\">\n<div class=\"y\">");
     y.ticks().forEach(t -> label(out, "top", 1 - y.at(t), y.label(t)));
     out.append("</div>\n<div class=\"plot\">\n");
-    svg(out, x, y, drawn);
+    svg(out, x, y, drawn, across);
     out.append("</div>\n<div class=\"x\">");
     x.ticks().forEach(t -> label(out, "left", x.at(t) * USED, x.label(t)));
     return out.append("</div>\n</div>\n<div class=\"axis-name end\">")
@@ -132,13 +132,13 @@ record Chart(
     out.append("</ul>");
   }
 
-  private void svg(StringBuilder out, Axis x, Axis y, List<Series> drawn) {
+  private void svg(StringBuilder out, Axis x, Axis y, List<Series> drawn, String across) {
     out.append("<svg viewBox=\"0 0 ")
         .append(WIDTH)
         .append(' ')
         .append(HEIGHT)
         .append("\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"")
-        .append(Html.text(title + " over steps, " + unit))
+        .append(Html.text(title + " over " + across + "s, " + unit))
         .append("\">\n");
     for (double tick : y.ticks()) {
       line(out, "grid", 0, across(1 - y.at(tick), HEIGHT), WIDTH, across(1 - y.at(tick), HEIGHT));
@@ -160,11 +160,11 @@ record Chart(
           WIDTH,
           across(1 - y.at(reference.value()), HEIGHT));
     }
-    drawn.forEach(s -> curve(out, x, y, s));
+    drawn.forEach(s -> curve(out, x, y, s, across));
     out.append("</svg>\n");
   }
 
-  private void curve(StringBuilder out, Axis x, Axis y, Series s) {
+  private void curve(StringBuilder out, Axis x, Axis y, Series s, String across) {
     List<Point> points = thin(s.points());
     StringBuilder path = new StringBuilder();
     for (Point point : points) {
@@ -190,7 +190,7 @@ record Chart(
           .append(across(1 - y.at(point.value()), HEIGHT))
           .append("h0.01\"><title>")
           .append(Html.text(s.name()))
-          .append(", step ")
+          .append(", " + Html.text(across) + " ")
           .append(Format.whole(point.step()))
           .append(": ")
           .append(Format.fixed(point.value(), decimals))

@@ -108,15 +108,7 @@ public final class DaysReport {
 
   private String html() {
     StringBuilder out = new StringBuilder();
-    out.append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-        .append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
-        .append("<meta name=\"color-scheme\" content=\"light dark\">\n<title>Days · Tern</title>\n")
-        .append("<style>\n")
-        .append(Report.style())
-        .append("</style>\n</head>\n<body>\n<main>\n<header><h1>Days <small>")
-        .append(Html.text(String.valueOf(folder.getFileName())))
-        .append("</small></h1><p>each day predicted by the model of the days before</p></header>\n")
-        .append("<section class=\"charts\">\n");
+    out.append("<section class=\"charts\">\n");
     out.append(chart("AUC", "area under the ROC curve", 4, Day::auc));
     out.append(chart("Log loss", "nats per row", 4, Day::loss));
     out.append(chart("Calibration", "mean prediction over mean label", 3, Day::calibration));
@@ -134,7 +126,13 @@ public final class DaysReport {
       Html.cell(out, Format.fixed(day.ece(), 4));
       out.append("</tr>\n");
     }
-    return out.append("</tbody></table></section>\n</main>\n</body>\n</html>\n").toString();
+    out.append("</tbody></table></section>\n");
+    return Html.page(
+        "Days",
+        String.valueOf(folder.getFileName()),
+        "each day predicted by the model of the days before",
+        "",
+        out.toString());
   }
 
   private String chart(String title, String unit, int decimals, ToDoubleFunction<Day> value) {

@@ -2,9 +2,6 @@ package dev.tern.cli.run;
 
 import dev.tern.cli.config.Config;
 import dev.tern.cli.run.MetricsLine.Split;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -395,12 +392,6 @@ public record Report(
   }
 
   static String style() {
-    try (InputStream in = Report.class.getResourceAsStream("report.css")) {
-      return new String(
-          java.util.Objects.requireNonNull(in, "report.css").readAllBytes(),
-          StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
-    }
+    return Html.resource(Report.class, "report.css");
   }
 }

@@ -3,6 +3,7 @@ package dev.tern.cli.score;
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
+import dev.tern.data.Schema;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.readers.ColumnPick;
@@ -83,11 +84,16 @@ public record Scoring(
 
   /** The labels that the model's tasks have in these rows; one label may have another name. */
   public TaskLabels labels() {
+    return labels(predictor, rows.schema());
+  }
+
+  /** The same for rows of {@code schema}. */
+  public static TaskLabels labels(Predictor predictor, Schema schema) {
     List<Task> tasks = predictor.tasks();
-    List<String> labels = rows.schema().labels();
+    List<String> labels = schema.labels();
     boolean one = tasks.size() == 1 && labels.size() == 1 && tasks.getFirst().within().isEmpty();
     return TaskLabels.of(
-        rows.schema(), one ? List.of(tasks.getFirst().withLabel(labels.getFirst())) : tasks);
+        schema, one ? List.of(tasks.getFirst().withLabel(labels.getFirst())) : tasks);
   }
 
   /**
