@@ -10,6 +10,7 @@ import dev.tern.cli.score.RetrieveCommand;
 import dev.tern.cli.serve.PublishCommand;
 import dev.tern.cli.serve.ServeCommand;
 import dev.tern.cli.table.TableCommand;
+import dev.tern.cli.tune.TuneCommand;
 import dev.tern.cli.understand.ExplainCommand;
 import dev.tern.cli.understand.ImportanceCommand;
 import java.util.EnumSet;
@@ -21,6 +22,7 @@ import picocli.CommandLine;
 enum Subcommand {
   QUICKSTART,
   TRAIN,
+  TUNE,
   EVALUATE,
   IMPORTANCE,
   EXPLAIN,
@@ -64,6 +66,7 @@ enum Subcommand {
       case EVALUATE -> EvaluateCommand.class;
       case IMPORTANCE -> new ImportanceCommand(new LearnedFiles());
       case EXPLAIN -> new ExplainCommand(new LearnedFiles());
+      case TUNE -> new TuneCommand(new TrialTraining());
       case PREDICT -> PredictCommand.class;
       case RETRIEVE -> RetrieveCommand.class;
       case SERVE -> new ServeCommand(CandidateFiles::new);

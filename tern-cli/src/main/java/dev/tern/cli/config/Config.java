@@ -294,6 +294,25 @@ public record Config(
     }
   }
 
+  /**
+   * Refuses a path that is no key.
+   *
+   * @param option that names it, for the message
+   * @throws ConfigException with the key that may have been meant
+   */
+  public static void requireKey(String option, String path) {
+    if (Keys.isSection(path)) {
+      throw new ConfigException(
+          "%s: got the section %s, expected one of its keys; %s"
+              .formatted(option, path, Keys.members(Keys.plain(path))));
+    }
+    if (Keys.find(path).isEmpty()) {
+      throw new ConfigException(
+          "%s: got the unknown key %s, expected one of a configuration; %s"
+              .formatted(option, Names.excerpt(path), Keys.advice(path)));
+    }
+  }
+
   /** All keys with kind, default, condition and meaning, for people. */
   public static String help() {
     return KeyHelp.text();

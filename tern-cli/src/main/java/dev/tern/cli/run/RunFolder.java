@@ -125,10 +125,7 @@ public final class RunFolder implements AutoCloseable {
         new OwnFiles(dir)
             .strange()
             .ifPresent(path -> {
-              throw new RunException(
-                  path
-                      + ": got a file that Tern did not write among the checkpoints to be replaced,"
-                      + " expected none; move it away, or give --set run.dir=OTHER");
+              throw among(path);
             });
       }
     } catch (IOException e) {
@@ -356,6 +353,41 @@ public final class RunFolder implements AutoCloseable {
   /** The command that began the run in {@code dir}; empty if there is no run of Tern. */
   public static Optional<Maker> maker(Path dir) {
     return Mark.read(config(dir)).map(Mark::maker);
+  }
+
+  /**
+   * Removes the run in {@code dir}, if there is one: the files that Tern wrote, and the folder if
+   * nothing else is in it.
+   *
+   * @throws RunException if another run is at work there, or files that Tern did not write are
+   *     among the checkpoints
+   */
+  public static void remove(Path dir) {
+    Optional<Mark> mark = Mark.read(config(dir));
+    if (mark.isEmpty()) {
+      return;
+    }
+    OwnFiles files = new OwnFiles(dir);
+    try (FileChannel _ = lock(dir)) {
+      Optional<Path> strange = files.strange();
+      if (strange.isPresent()) {
+        throw among(strange.get());
+      }
+      files.delete(mark.get().maker());
+      Files.deleteIfExists(dir.resolve(OwnFiles.LOCK));
+      Files.delete(dir);
+    } catch (DirectoryNotEmptyException _) {
+      // Somebody put another file there.
+    } catch (IOException e) {
+      throw unwritable(dir, e);
+    }
+  }
+
+  private static RunException among(Path strange) {
+    return new RunException(
+        strange
+            + ": got a file that Tern did not write among the checkpoints to be replaced,"
+            + " expected none; move it away, or give --set run.dir=OTHER");
   }
 
   /** Writes the report. */
