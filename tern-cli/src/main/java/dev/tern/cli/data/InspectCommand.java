@@ -2,19 +2,27 @@ package dev.tern.cli.data;
 
 import dev.tern.base.Shown;
 import dev.tern.cli.choice.DataOptions;
+import dev.tern.cli.choice.PageChoice;
+import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.files.DataSource;
+import dev.tern.cli.files.FileNames;
 import dev.tern.cli.files.LongRows;
 import dev.tern.cli.inspect.ColumnStatistics;
+import dev.tern.cli.inspect.DataFacts;
 import dev.tern.cli.inspect.RowPage;
 import dev.tern.cli.notes.Progress;
 import dev.tern.cli.run.Format;
+import dev.tern.cli.run.PageFile;
 import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
+import dev.tern.data.encode.TextDictionary;
 import dev.tern.data.readers.Readers;
 import dev.tern.files.FileColumn;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,7 +33,9 @@ import picocli.CommandLine.Spec;
 /** {@code tern data inspect}: statistics of the columns. */
 @Command(
     name = "inspect",
-    description = "Prints the columns of files and what the first rows hold.",
+    description =
+        "Prints the columns of files and what the first rows hold, label rates by value, and drift"
+            + " between files.",
     mixinStandardHelpOptions = true)
 final class InspectCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -45,10 +55,38 @@ final class InspectCommand implements Callable<Integer> {
       description = "Rows to print as they are, from the first on (default ${DEFAULT-VALUE}).")
   private int page;
 
+  @Option(
+      names = "--values",
+      paramLabel = "N",
+      defaultValue = "0",
+      description =
+          "Most frequent values of each sparse column to print, with the label rate of their rows"
+              + " (default ${DEFAULT-VALUE}).")
+  private int values;
+
+  @Option(
+      names = "--against",
+      paramLabel = "OTHER",
+      description =
+          "Other files of the same columns, such as those of a later day: print how far each column"
+              + " differs.")
+  private Optional<Path> against = Optional.empty();
+
+  @Option(names = "--json", description = "Print what --values and --against say as JSON alone.")
+  private boolean json;
+
+  @Mixin private PageChoice html = new PageChoice();
+
   @Override
   public Integer call() {
+    Optional<PageFile> pageFile = html.page();
+    requireFacts(pageFile.isPresent());
     DataConfig config = data.resolve();
     PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      facts(config, out, pageFile);
+      return 0;
+    }
     LongRows longRows = new LongRows();
     DataSource source = DataSource.of(config).watched(longRows);
     List<FileColumn> unnamed = source.unnamed(config.train());
@@ -76,7 +114,62 @@ final class InspectCommand implements Callable<Integer> {
       out.flush();
       source.noteSkipped(progress);
     }
+    if (values > 0 || against.isPresent()) {
+      facts(config, out, pageFile);
+    }
     return 0;
+  }
+
+  /** Refuses a page or JSON about nothing. */
+  private void requireFacts(boolean isPage) {
+    if (values < 0 || values > 10_000) {
+      throw new ConfigException("--values: got " + values + ", expected 0 to 10000; 20 are many");
+    }
+    if (values == 0 && against.isEmpty() && (json || isPage)) {
+      throw new ConfigException(
+          (json ? "--json" : "--html")
+              + ": got neither --values nor --against, expected one of them, as it shows what they"
+              + " say; give --values 20");
+    }
+  }
+
+  /** Prints label rates by value and how other files differ, and writes the page. */
+  private void facts(DataConfig config, PrintWriter out, Optional<PageFile> page) {
+    TextDictionary texts = new TextDictionary();
+    DataSource first = new DataSource(config, texts);
+    DataSource second = new DataSource(config, texts);
+    try (Progress progress = Progress.of(spec.commandLine().getErr());
+        DataReader reader = Readers.take(first.open(config.train()), rows)) {
+      Optional<DataReader> others =
+          against.map(path -> Readers.take(second.open(List.of(path)), rows));
+      try {
+        progress.begin("inspect", "rows", 0, rows * (against.isPresent() ? 2 : 1));
+        DataFacts facts =
+            DataFacts.of(reader, others, texts, values, done -> progress.update(done, ""));
+        progress.close();
+        if (json) {
+          facts.printJson(out);
+        } else {
+          facts.print(out);
+        }
+        out.flush();
+        if (page.isPresent()) {
+          page.get().write(facts.html(name(config)));
+          progress.note("page " + Format.path(page.get().file()));
+        }
+      } finally {
+        others.ifPresent(DataReader::close);
+      }
+      if (json) {
+        first.noteSkipped(progress);
+      }
+      second.noteSkipped(progress);
+    }
+  }
+
+  private String name(DataConfig config) {
+    String own = FileNames.of(config.train());
+    return against.map(other -> own + " and " + other).orElse(own);
   }
 
   private static void list(PrintWriter out, String format, List<FileColumn> columns) {
