@@ -38,6 +38,9 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>{@code --device cuda} trains on the first CUDA device, and so does the peer.
  *
+ * <p>{@code --lanes 8} times steps whose batches are computed in lanes, beside the same batches
+ * whole: {@link LaneBench}.
+ *
  * <p>Steps run inside {@link Trainer#fit} with its reader thread; the clock is the trainer's own,
  * which counts steps and leaves out reports and waits for the reader, whose work shares the
  * processors with the steps. The first steps warm up and do not count: {@code --warmup} of them,
@@ -80,13 +83,19 @@ public final class TrainBench {
     defaults.put("--lengths", "full");
     defaults.put("--device", "cpu");
     defaults.put("--math", "exact");
+    defaults.put("--lanes", "1");
     Arguments arguments = Arguments.parse("train", args, defaults);
     if (!arguments.json()) {
       System.out.println(Machine.line());
     }
     for (String model : arguments.list("--models")) {
       for (String threads : arguments.list("--threads")) {
-        new TrainBench(arguments, model, Integer.parseInt(threads)).measure();
+        TrainBench bench = new TrainBench(arguments, model, Integer.parseInt(threads));
+        if (arguments.positive("--lanes") == 1) {
+          bench.measure();
+        } else {
+          bench.measureLanes();
+        }
       }
     }
   }
@@ -169,6 +178,12 @@ public final class TrainBench {
       long steps = (long) training.runs.size() * arguments.integer("--steps");
       long bytes = training.heap / steps;
       System.out.println("  " + model + " heap allocated a step: " + bytes + " bytes");
+    }
+  }
+
+  private void measureLanes() {
+    try (Device device = device()) {
+      new LaneBench(arguments, model, threads).measure(data(), device);
     }
   }
 

@@ -442,6 +442,7 @@ final class TrainRunTest {
         schedule("decay_power", "3.5", new LearningRate.WarmupDecay(lr, 1, 0, 1, 3.5f, 0)),
         schedule("end_lr", "0.25", new LearningRate.WarmupDecay(lr, 1, 0, 1, 2, 0.25f)),
         setting("train.batch", "321", t -> t.options.batch(), 321),
+        setting("train.lanes", "8", t -> t.options.lanes(), 8),
         setting("train.epochs", "5", t -> t.options.epochs(), 5),
         setting("train.l2", "0.125", t -> t.options.l2(), 0.125f),
         setting("train.weight_decay", "0.25", t -> t.options.weightDecay(), 0.25f),

@@ -27,6 +27,9 @@ final class RunFacts {
   /** Names of parameters that stay as they are; absent for none. */
   private static final String FROZEN = "frozen";
 
+  /** Lanes of a batch; absent for one. */
+  private static final String LANES = "lanes";
+
   /** The tasks of the model; absent where they are all labels of the rows. */
   private static final String TASKS = "tasks";
 
@@ -47,6 +50,9 @@ final class RunFacts {
     told(options).fields().forEach(facts::put);
     if (!options.monitored().isEmpty()) {
       facts.put(MONITOR, options.monitored());
+    }
+    if (options.lanes() > 1) {
+      facts.put(LANES, options.lanes());
     }
     if (!options.frozen().isEmpty()) {
       facts.put(FROZEN, names(options.frozen()));
@@ -79,6 +85,7 @@ final class RunFacts {
       case TASKS -> ModelJson.tasks(Task.ofLabels(schema));
       case MONITOR -> new Json.Str("");
       case FROZEN -> names(List.of());
+      case LANES -> new Json.Int(1);
       default -> null;
     };
   }
@@ -164,6 +171,7 @@ final class RunFacts {
     given.put(TASKS, ModelJson.tasks(factory.tasks(schema)));
     given.put(MONITOR, options.monitored());
     given.put(FROZEN, names(options.frozen()));
+    given.put(LANES, options.lanes());
     if (factory instanceof ModelConfig config) {
       given.put("modelConfig", ModelJson.write(config));
     }

@@ -34,6 +34,9 @@ public interface RunSettings {
   /** Rows of a batch. */
   int batch();
 
+  /** Lanes of a batch, 1 for none. */
+  int lanes();
+
   /** The figure that decides which checkpoint is the best; empty for the AUC of the first task. */
   String monitored();
 

@@ -4,6 +4,7 @@ import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.internal.table.LayeredRows;
 import dev.tern.internal.table.rows.ClickCounts;
+import dev.tern.internal.table.rows.LaneBags;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
 import dev.tern.internal.table.rows.RowParts;
@@ -45,6 +46,7 @@ public final class BatchLookup implements AutoCloseable {
   // Per table.
   private final TableBatch[] parts;
   private final PooledBags[] bags;
+  private final LaneBags[] lanes;
 
   /** Per part of rows, of pair sums and of sequences, where vectors or gradients of a call lie. */
   private final long[] addresses;
@@ -71,11 +73,18 @@ public final class BatchLookup implements AutoCloseable {
   // Made once: a step makes no garbage.
   private final Workers.Task finding = (table, worker) -> find(table);
   private final Workers.Task applying = (table, worker) -> apply(table);
+  private final Workers.Task findingLanes = (table, worker) -> findLanes(table);
+  private final Workers.Task poolingLane = (table, worker) -> poolLane(table);
 
   // The arguments of the call at hand.
   private @Nullable Batch batch;
   private boolean wasAhead;
   private boolean insert;
+
+  /** Rows of a lane but the last, or 0 for a batch that is found whole. */
+  private int laneRows;
+
+  private int lane;
   private float lr;
   private long step;
 
@@ -101,6 +110,8 @@ public final class BatchLookup implements AutoCloseable {
     parts = slots.newBatch(places);
     bags = new PooledBags[parts.length];
     Arrays.setAll(bags, t -> PooledBags.ofParts(slots.combiners(parts[t].slots)));
+    lanes = new LaneBags[parts.length];
+    Arrays.setAll(lanes, t -> new LaneBags(parts[t].slots.length));
     targets = new RowParts[parts.length][];
     gradients = new RowParts[parts.length];
     gradientPlaces = perSlot();
@@ -153,20 +164,8 @@ public final class BatchLookup implements AutoCloseable {
    * @throws IllegalArgumentException if such a label is neither 0 nor 1; no table changed then
    */
   public void find(Workers workers, Batch batch, boolean insert, List<MemorySegment> out) {
-    for (int p = 0; p < addresses.length; p++) {
-      addresses[p] = NativeFloats.toWrite("lookup", out.get(p), floats(batch, p));
-    }
-    if (insert) {
-      requireTrainable();
-    }
-    if (insert && weighsClicks) {
-      requireLabels(batch);
-    }
-    pooled = addresses[last];
-    this.batch = batch;
-    this.insert = insert;
-    wasAhead = ahead.end(batch);
-    requireEqualLengths(batch);
+    writeTo(out, batch, 0, batch.size());
+    begin(batch, insert, 0);
     for (int t = 0; t < parts.length; t++) {
       int[] slots = parts[t].slots;
       long first = 0;
@@ -177,6 +176,72 @@ public final class BatchLookup implements AutoCloseable {
       }
     }
     workers.run(parts.length, finding);
+  }
+
+  /** Takes the places of the vectors of rows {@code [from, to)}. */
+  private void writeTo(List<MemorySegment> out, Batch of, int from, int to) {
+    for (int p = 0; p < addresses.length; p++) {
+      addresses[p] = NativeFloats.toWrite("lookup", out.get(p), floats(of, from, to, p));
+    }
+    pooled = addresses[last];
+  }
+
+  private void begin(Batch of, boolean inserts, int rowsOfLane) {
+    if (inserts) {
+      requireTrainable();
+    }
+    if (inserts && weighsClicks) {
+      requireLabels(of);
+    }
+    batch = of;
+    insert = inserts;
+    laneRows = rowsOfLane;
+    wasAhead = ahead.end(of);
+    requireEqualLengths(of);
+  }
+
+  /**
+   * Finds the rows of a batch to be trained on lane by lane, without reading them: ids are met once
+   * a batch. {@link #poolLane} reads the rows of a lane, {@link #applyLanes} takes the gradients of
+   * all. Lane {@code k} has the {@code laneRows} rows from row {@code k * laneRows} on; the last
+   * may have fewer.
+   *
+   * @param batch stays as it is until {@code applyLanes} is done
+   * @throws IllegalArgumentException as {@link #find}
+   */
+  public void findLanes(Workers workers, Batch batch, int laneRows) {
+    if (laneRows < 1) {
+      throw new IllegalArgumentException(
+          "lookup: got lanes of %d rows, expected 1 or more".formatted(laneRows));
+    }
+    begin(batch, true, laneRows);
+    workers.run(parts.length, findingLanes);
+  }
+
+  /**
+   * Writes what {@link #find} would write of the rows of a lane.
+   *
+   * @param out as in {@link #find}, for the rows of the lane
+   */
+  public void poolLane(Workers workers, int lane, List<MemorySegment> out) {
+    Batch rows = current();
+    int from = Math.min(rows.size(), requireLanes() * lane);
+    writeTo(out, rows, from, Math.min(rows.size(), from + laneRows));
+    this.lane = lane;
+    for (int t = 0; t < parts.length; t++) {
+      for (int k = 0; k < parts[t].slots.length; k++) {
+        place(targets[t][k], parts[t].slots[k], lanes[t].first(lane, k));
+      }
+    }
+    workers.run(parts.length, poolingLane);
+  }
+
+  private int requireLanes() {
+    if (laneRows == 0) {
+      throw new IllegalStateException(
+          "lookup: got a call for lanes of a batch that was found whole; call findLanes first");
+    }
+    return laneRows;
   }
 
   private void requireTrainable() {
@@ -237,12 +302,18 @@ public final class BatchLookup implements AutoCloseable {
 
   /** Floats of part {@code p} of the vectors of a batch, of its pair sums or of a sequence. */
   private long floats(Batch of, int p) {
+    return floats(of, 0, of.size(), p);
+  }
+
+  /** The same for rows {@code [from, to)}. */
+  private long floats(Batch of, int from, int to, int p) {
     if (p >= sequencesAt) {
       int q = p - sequencesAt;
-      return (long) of.idCount(places.sequences.get(q).getFirst()) * places.elementFloats(q);
+      int[] offsets = of.offsets(places.sequences.get(q).getFirst());
+      return (long) (offsets[to] - offsets[from]) * places.elementFloats(q);
     }
     long row = p == last ? places.pooledFloats : places.pooled * (p < last ? front.get(p) : 1L);
-    return of.size() * row;
+    return (to - from) * row;
   }
 
   private void requireEqualLengths(Batch of) {
@@ -281,6 +352,19 @@ public final class BatchLookup implements AutoCloseable {
   }
 
   private void find(int table) {
+    boolean inserts = take(table);
+    TableBatch part = parts[table];
+    if (layered.isEmpty()) {
+      tables.get(table).findAndPool(part.lookup, inserts, bags(table), part.firsts, targets[table]);
+    } else {
+      tables
+          .get(table)
+          .findAndPool(layered.get(table), part.lookup, bags(table), part.firsts, targets[table]);
+    }
+  }
+
+  /** Takes the ids of the batch for a table; returns whether ids without a row get one. */
+  private boolean take(int table) {
     Batch rows = current();
     boolean inserts = insert && !tables.get(table).config().isFrozen();
     if (!wasAhead || !ahead.take(table, parts)) {
@@ -292,12 +376,38 @@ public final class BatchLookup implements AutoCloseable {
     if (inserts && tables.get(table).config().rows().weighsClicks()) {
       part.countClicks(rows);
     }
-    if (layered.isEmpty()) {
-      tables.get(table).findAndPool(part.lookup, inserts, bags(table), part.firsts, targets[table]);
-    } else {
+    return inserts;
+  }
+
+  private void findLanes(int table) {
+    boolean inserts = take(table);
+    tables.get(table).find(parts[table].lookup, inserts);
+    Batch rows = current();
+    TableBatch part = parts[table];
+    int count = Math.ceilDiv(rows.size(), laneRows);
+    lanes[table].begin(count);
+    for (int k = 0; k < part.slots.length; k++) {
+      boolean pools = places.isPooled(part.slots[k]);
+      for (int i = 0; i <= count; i++) {
+        int row = (int) Math.min(rows.size(), (long) i * laneRows);
+        int bag = pools ? row : rows.offsets(part.slots[k])[row];
+        lanes[table].set(i, k, part.firsts[k] + bag);
+      }
+    }
+  }
+
+  private void poolLane(int table) {
+    LaneBags of = lanes[table];
+    PooledBags all = bags(table);
+    for (int k = 0; k < targets[table].length; k++) {
       tables
           .get(table)
-          .findAndPool(layered.get(table), part.lookup, bags(table), part.firsts, targets[table]);
+          .pool(
+              parts[table].lookup,
+              all,
+              of.first(lane, k),
+              of.first(lane + 1, k),
+              targets[table][k]);
     }
   }
 
@@ -315,6 +425,37 @@ public final class BatchLookup implements AutoCloseable {
    * @param step counted from 1
    */
   public void apply(Workers workers, List<MemorySegment> gradients, float lr, long step) {
+    if (laneRows > 0) {
+      throw new IllegalStateException(
+          "lookup: got apply of a batch that was found in lanes, expected applyLanes");
+    }
+    applyAll(workers, gradients, lr, step);
+  }
+
+  /**
+   * Applies the gradients of all lanes that {@link #findLanes} found. For each id the gradients of
+   * each lane are added up, then the sums of lanes as a balanced binary tree over all lanes, in
+   * which those without the id are left out.
+   *
+   * @param gradients as in {@link #apply}, the rows of all lanes one after another
+   * @param vectors in a lookup with pair sums, what {@link #poolLane} wrote of the last part, the
+   *     rows of all lanes one after another; else none
+   */
+  public void applyLanes(
+      Workers workers,
+      List<MemorySegment> gradients,
+      Optional<MemorySegment> vectors,
+      float lr,
+      long step) {
+    requireLanes();
+    if (pairs) {
+      pooled =
+          NativeFloats.toRead("lookup vectors", vectors.orElseThrow(), floats(current(), last));
+    }
+    applyAll(workers, gradients, lr, step);
+  }
+
+  private void applyAll(Workers workers, List<MemorySegment> gradients, float lr, long step) {
     requireTrainable();
     Batch of = current();
     for (int p = 0; p < addresses.length; p++) {
@@ -403,7 +544,8 @@ public final class BatchLookup implements AutoCloseable {
 
   private PooledBags bags(int table) {
     TableBatch part = parts[table];
-    return bags[table].set(part.offsets, part.weights, part.bags()).parts(part.firsts);
+    PooledBags all = bags[table].set(part.offsets, part.weights, part.bags()).parts(part.firsts);
+    return laneRows > 0 ? all.inLanes(lanes[table]) : all.inOneLane();
   }
 
   private Batch current() {

@@ -185,7 +185,8 @@ public final class EmbeddingTable implements AutoCloseable {
     }
   }
 
-  private void find(RowLookup filled, boolean insert) {
+  /** Finds the rows of a lookup that was filled, perhaps {@link #lookAhead ahead}. */
+  void find(RowLookup filled, boolean insert) {
     try (Call _ = lock.begin(insert ? Use.CHANGE : Use.READ)) {
       rows.find(filled, insert);
     }

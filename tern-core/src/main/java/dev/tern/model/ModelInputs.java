@@ -41,6 +41,9 @@ public final class ModelInputs implements AutoCloseable {
 
   private final List<MemorySegment> memory;
 
+  /** For the offsets of a lane's sequences; as many as a lane needs. */
+  private int[] offsets = {};
+
   /** Floats of a slot's vector, or 1 where slots have vectors of unequal widths. */
   private final int unit;
 
@@ -192,8 +195,14 @@ public final class ModelInputs implements AutoCloseable {
 
   /** Copies the dense numbers of {@code batch}. */
   public void copyDense(Batch batch) {
-    int numbers = batch.size() * network.schema().denseDim();
-    Memory.copyIn(batch.dense(), 0, dense.memory().address(), numbers);
+    copyDense(batch, 0, batch.size());
+  }
+
+  /** Copies the dense numbers of rows {@code [from, to)} of {@code batch}. */
+  public void copyDense(Batch batch, int from, int to) {
+    int width = network.schema().denseDim();
+    long address = dense.memory().address();
+    Memory.copyIn(batch.dense(), from * width, address, (to - from) * width);
   }
 
   /**
@@ -221,6 +230,25 @@ public final class ModelInputs implements AutoCloseable {
     lookup.find(network.device().workers(), batch, insert, memory);
   }
 
+  /**
+   * Reads the rows of a lane of a batch that {@code lookup} has found in lanes.
+   *
+   * @param from the first row of the lane, which has {@code rows} rows
+   */
+  public void poolLane(BatchLookup lookup, Batch batch, int lane, int from, int rows) {
+    for (int q = 0; q < inOrder.length; q++) {
+      if (offsets.length <= rows) {
+        offsets = new int[rows + 1];
+      }
+      int[] all = batch.offsets(slots.get(q));
+      for (int i = 0; i <= rows; i++) {
+        offsets[i] = all[from + i] - all[from];
+      }
+      inOrder[q].setOffsets(offsets, rows);
+    }
+    lookup.poolLane(network.device().workers(), lane, memory);
+  }
+
   /** Dense numbers, {@code [B, F]}. */
   public Variable dense() {
     return dense;
@@ -229,6 +257,11 @@ public final class ModelInputs implements AutoCloseable {
   /** What a lookup fills for pooled slots: each part of rows, then pair sums if there are any. */
   public List<Variable> pooled() {
     return Stream.concat(parts.stream(), within.stream()).toList();
+  }
+
+  /** The memory that a lookup fills, in the order of {@link #lookedUp}. */
+  public List<MemorySegment> memory() {
+    return memory;
   }
 
   /** Bytes that a lookup fills. */

@@ -459,9 +459,15 @@ public final class Network implements AutoCloseable {
 
   /** The elements of each of {@link #sequences} in all rows of {@code batch}. */
   public List<Integer> elements(Batch batch) {
-    return sequences.isEmpty()
-        ? List.of()
-        : sequences.values().stream().map(slots -> batch.idCount(slots.getFirst())).toList();
+    return elements(batch, 0, batch.size());
+  }
+
+  /** The elements of each of {@link #sequences} in rows {@code [from, to)} of {@code batch}. */
+  public List<Integer> elements(Batch batch, int from, int to) {
+    return sequences.values().stream()
+        .map(slots -> batch.offsets(slots.getFirst()))
+        .map(offsets -> offsets[to] - offsets[from])
+        .toList();
   }
 
   /** A new lookup of batches in the tables, which fills what {@link #newInputs} made. */

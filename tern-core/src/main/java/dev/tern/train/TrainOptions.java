@@ -6,6 +6,7 @@ import dev.tern.checkpoint.RunSettings;
 import dev.tern.embedding.FileTier;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.metrics.GroupMetrics;
+import dev.tern.model.Network;
 import dev.tern.model.RetrievalModel;
 import dev.tern.nn.Model;
 import dev.tern.optim.LearningRate;
@@ -33,9 +34,11 @@ import java.util.regex.Pattern;
  */
 public final class TrainOptions implements RunSettings, Cloneable {
   private static final int MOST_RECALLED = 10_000;
+  private static final int MOST_LANES = 1024;
 
   // Written by `with` alone, before anybody else sees the copy.
   private int batch = 1024;
+  private int lanes = 1;
   private int epochs = 1;
   private final Optimizer optimizer;
   private TableOptions tables;
@@ -93,6 +96,11 @@ public final class TrainOptions implements RunSettings, Cloneable {
 
   /** Throws if two options contradict each other. */
   void check() {
+    if (batch % lanes != 0) {
+      throw new IllegalArgumentException(
+          "train options: got batches of %d rows in %d lanes, expected a multiple of %d rows; make lanes of equal size"
+              .formatted(batch, lanes, lanes));
+    }
     Optimizer ofTables = tables.optimizer();
     boolean ftrl =
         optimizer instanceof Optimizer.Ftrl
@@ -132,6 +140,30 @@ public final class TrainOptions implements RunSettings, Cloneable {
   public TrainOptions batch(int rows) {
     require(rows >= 1, "batch", rows, "1 or more");
     return with(copy -> copy.batch = rows);
+  }
+
+  /**
+   * Cuts each batch into lanes of {@code batch / lanes} rows, in their order; 1 computes batches
+   * whole. A lane computes gradients by itself, and the gradients of lanes are added up along a
+   * balanced binary tree, which then update weights once a batch. So no bit depends on who computes
+   * which lanes, and a step needs memory for the values of one lane: batches may be as large as the
+   * gradients of their rows fit.
+   *
+   * <p>With {@code g_k} the gradient of lane {@code k}, four lanes have {@code (g_0 + g_1) + (g_2 +
+   * g_3)}. A batch that is shorter, such as the last of an epoch, fills lane after lane; lanes
+   * without rows are left out of the sum: three have {@code (g_0 + g_1) + g_2}.
+   *
+   * <p>The loss is the mean over the batch, and {@link #clipNorm} bounds the sum, as without lanes.
+   * But layers take the statistics of a lane, such as mean and variance of {@link
+   * dev.tern.nn.BatchNorm}, and dropout draws for each lane anew. A term that a model adds to the
+   * loss is the mean of its lanes' by rows.
+   *
+   * @param lanes a power of two, 1 to 1,024, of which {@link #batch} is a multiple
+   */
+  public TrainOptions lanes(int lanes) {
+    boolean holds = lanes >= 1 && lanes <= MOST_LANES && Integer.bitCount(lanes) == 1;
+    require(holds, "lanes", lanes, "a power of two from 1 (none) to 1,024");
+    return with(copy -> copy.lanes = lanes);
   }
 
   /** Passes over the data, 1 or more. */
@@ -303,6 +335,16 @@ public final class TrainOptions implements RunSettings, Cloneable {
     return batch;
   }
 
+  @Override
+  public int lanes() {
+    return lanes;
+  }
+
+  /** Rows of a lane: of the batch where there is one lane. */
+  int rowsOfLane() {
+    return batch / lanes;
+  }
+
   public int epochs() {
     return epochs;
   }
@@ -398,6 +440,26 @@ public final class TrainOptions implements RunSettings, Cloneable {
       throw new IllegalArgumentException(
           "train options: got recallAt %d for a model without vectors of items, expected 0, or a model of two towers; leave it out"
               .formatted(recallAt));
+    }
+  }
+
+  /** Throws if the loss of {@code network} compares rows that may be in different lanes. */
+  void requireLanes(Network network) {
+    if (lanes == 1) {
+      return;
+    }
+    network
+        .tasks()
+        .group()
+        .ifPresent(column -> {
+          throw new IllegalArgumentException(
+              "train options: got %d lanes for a loss of pairs of rows with the same %s, expected 1 lane, as the rows of a pair may be in two; leave lanes out"
+                  .formatted(lanes, column));
+        });
+    if (network.model().itemSlot().isPresent()) {
+      throw new IllegalArgumentException(
+          "train options: got %d lanes for a model that compares each row with the items of all rows of a batch, expected 1 lane, as these would be in other lanes; leave lanes out"
+              .formatted(lanes));
     }
   }
 

@@ -5,6 +5,7 @@ import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.Network;
 import dev.tern.tensor.PlanSearch;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -19,7 +20,7 @@ final class TrainSteps implements AutoCloseable {
   private final DenseOptimizer optimizer;
   private final BatchLookup lookup;
   private final TrainOptions options;
-  private Optional<TrainStep> current = Optional.empty();
+  private Optional<BatchStep> current = Optional.empty();
 
   /** The rooms of the step whose schedule is searched for long. */
   private Optional<List<Integer>> searched = Optional.empty();
@@ -32,7 +33,7 @@ final class TrainSteps implements AutoCloseable {
   }
 
   /** The last one; empty before the first and after {@link #close}. */
-  Optional<TrainStep> current() {
+  Optional<BatchStep> current() {
     return current;
   }
 
@@ -41,12 +42,9 @@ final class TrainSteps implements AutoCloseable {
    *
    * @param makeRoom frees memory that others can do without, where a model of sequences finds none
    */
-  TrainStep of(Batch batch, Runnable makeRoom) {
+  BatchStep of(Batch batch, Runnable makeRoom) {
     int rows = batch.size();
-    List<Integer> rooms =
-        network.sequences().isEmpty()
-            ? List.of()
-            : network.elements(batch).stream().map(TrainSteps::room).toList();
+    List<Integer> rooms = network.sequences().isEmpty() ? List.of() : rooms(batch);
     if (current.isPresent() && current.get().isFor(rows, rooms)) {
       return current.get();
     }
@@ -64,8 +62,33 @@ final class TrainSteps implements AutoCloseable {
     return current.get();
   }
 
-  private TrainStep step(int rows, List<Integer> rooms, PlanSearch search) {
-    return new TrainStep(network, optimizer, lookup, rows, rooms, search);
+  private BatchStep step(int rows, List<Integer> rooms, PlanSearch search) {
+    return options.lanes() == 1
+        ? new TrainStep(network, optimizer, lookup, rows, rooms, search)
+        : new LanedStep(
+            network, optimizer, lookup, new Lanes(rows, options.rowsOfLane(), rooms), search);
+  }
+
+  /** The room of each sequence of a batch; in lanes one room serves all of them. */
+  private List<Integer> rooms(Batch batch) {
+    if (options.lanes() == 1) {
+      return network.elements(batch).stream().map(TrainSteps::room).toList();
+    }
+    Lanes lanes = new Lanes(batch.size(), options.rowsOfLane(), List.of());
+    List<Integer> rooms = new ArrayList<>();
+    for (int lane = 0; lane < lanes.count(); lane++) {
+      int from = lanes.first(lane);
+      List<Integer> ofLane = network.elements(batch, from, from + lanes.rows(lane));
+      for (int q = 0; q < ofLane.size(); q++) {
+        int room = room(ofLane.get(q));
+        if (lane == 0) {
+          rooms.add(room);
+        } else {
+          rooms.set(q, Math.max(rooms.get(q), room));
+        }
+      }
+    }
+    return rooms;
   }
 
   /**
@@ -93,7 +116,7 @@ final class TrainSteps implements AutoCloseable {
   /** Frees the memory of the step. */
   @Override
   public void close() {
-    current.ifPresent(TrainStep::close);
+    current.ifPresent(BatchStep::close);
     current = Optional.empty();
   }
 }

@@ -85,6 +85,7 @@ public final class Trainer implements AutoCloseable {
     optimizer = new DenseOptimizer(device, options, network.parameters());
     options.monitor().index(network.tasks().tasks()); // A task of this name is there.
     options.requireRecall(network.model());
+    options.requireLanes(network);
     lookup = network.newLookup();
     steps = new TrainSteps(network, optimizer, lookup, options);
     sampled = new SampledRows(network, options.seed());
@@ -359,7 +360,7 @@ public final class Trainer implements AutoCloseable {
   public StepResult step(Batch batch) {
     requireTrainable(batch);
     long start = System.nanoTime();
-    TrainStep step = steps.of(batch, evaluation::close);
+    BatchStep step = steps.of(batch, evaluation::close);
     long number = state.step() + 1;
     float rate = options.schedule().at(number);
     optimizer.prepare(number, rate);
@@ -541,7 +542,7 @@ public final class Trainer implements AutoCloseable {
 
   /** Time of each part of a training step so far; empty before the first step. */
   public List<StepTime> times() {
-    return steps.current().map(TrainStep::times).orElse(List.of());
+    return steps.current().map(BatchStep::times).orElse(List.of());
   }
 
   /**
@@ -564,7 +565,7 @@ public final class Trainer implements AutoCloseable {
     stepDone("record").computation().record(file);
   }
 
-  private TrainStep stepDone(String op) {
+  private BatchStep stepDone(String op) {
     return steps
         .current()
         .orElseThrow(() ->

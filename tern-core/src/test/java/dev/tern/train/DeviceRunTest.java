@@ -62,8 +62,29 @@ final class DeviceRunTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"DEEPFM", "DIN"})
+  void soDoesARunInLanes(ModelConfig.Type type) throws IOException {
+    DrawnRun run = DrawnRun.of(type, 3);
+    TrainOptions options = run.options().batch(64).lanes(4);
+    byte[] expected;
+    try (Device device = Device.cpu(2, MEMORY)) {
+      expected = whole(run, options, device, "cpu");
+    }
+    String before = SimulatedCuda.live();
+    try (Device device = Device.cuda(0, 2, MEMORY, MEMORY)) {
+      assertThat(whole(run, options, device, "cuda")).as(run.toString()).isEqualTo(expected);
+    }
+    assertThat(SimulatedCuda.live()).isEqualTo(before);
+  }
+
   private byte[] whole(DrawnRun run, Device device, String name) throws IOException {
-    try (Trainer trainer = Trainer.create(device, run.encoder(), run.model(), run.options())) {
+    return whole(run, run.options(), device, name);
+  }
+
+  private byte[] whole(DrawnRun run, TrainOptions options, Device device, String name)
+      throws IOException {
+    try (Trainer trainer = Trainer.create(device, run.encoder(), run.model(), options)) {
       trainer.fit(Readers.inMemory(run.train()));
       return saved(trainer, name);
     }

@@ -15,6 +15,7 @@ import dev.tern.embedding.config.OwnOptions;
 import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.internal.memory.Allocator;
 import dev.tern.internal.runtime.DeviceAccess;
@@ -179,6 +180,17 @@ final class StepMemoryTest {
         64);
   }
 
+  /** DEEPFM has pairs in slots, DIN sequences, and the tables ids that share rows. */
+  @ParameterizedTest
+  @EnumSource(names = {"DEEPFM", "DIN"})
+  void norDoesAStepInLanes(ModelConfig.Type type) {
+    RowPolicy counted = RowPolicy.ALL.withAdmission(new Admission.ByCount(2, 100));
+    TableOptions tables =
+        with(ADAM, DType.BF16, counted, RowLimits.NONE).unknown(new UnknownRow.Hashed(3));
+    FeatureEncoder encoder = PlantedRuns.encoder(PlantedRuns.planted(1, 100), type);
+    requireNothingAllocated(model(type), encoder, tables, 60, 8);
+  }
+
   private void requireNothingAllocated(ModelConfig.Type type, TableOptions tables, int rows) {
     FeatureEncoder encoder = PlantedRuns.encoder(PlantedRuns.planted(1, 100), type);
     requireNothingAllocated(model(type), encoder, tables, rows);
@@ -186,15 +198,18 @@ final class StepMemoryTest {
 
   private void requireNothingAllocated(
       ModelConfig model, FeatureEncoder encoder, TableOptions tables, int rows) {
+    requireNothingAllocated(model, encoder, tables, rows, rows);
+  }
+
+  private void requireNothingAllocated(
+      ModelConfig model, FeatureEncoder encoder, TableOptions tables, int rows, int rowsOfLane) {
     List<Batch> batches = encoded(encoder, rows);
     try (Device device = Device.cpu(2, 1L << 28);
         Network network = Network.create(device, encoder.schema(), model, tables, 1);
         DenseOptimizer optimizer =
             new DenseOptimizer(device, TrainOptions.of(ADAM), network.parameters());
         BatchLookup lookup = network.newLookup();
-        TrainStep step =
-            new TrainStep(
-                network, optimizer, lookup, rows, rooms(network, rows), PlanSearch.QUICK)) {
+        BatchStep step = step(network, optimizer, lookup, rows, rowsOfLane)) {
       run(step, optimizer, lookup, batches, 1);
       Allocator allocator = DeviceAccess.allocator(device);
       long threads = THREADS.getTotalStartedThreadCount();
@@ -214,13 +229,22 @@ final class StepMemoryTest {
     }
   }
 
+  private static BatchStep step(
+      Network network, DenseOptimizer optimizer, BatchLookup lookup, int rows, int rowsOfLane) {
+    List<Integer> rooms = rooms(network, rowsOfLane);
+    return rowsOfLane == rows
+        ? new TrainStep(network, optimizer, lookup, rows, rooms, PlanSearch.QUICK)
+        : new LanedStep(
+            network, optimizer, lookup, new Lanes(rows, rowsOfLane, rooms), PlanSearch.QUICK);
+  }
+
   /** More than the tags of all rows. */
   private static List<Integer> rooms(Network network, int rows) {
     return network.sequences().keySet().stream().map(_ -> 4 * rows).toList();
   }
 
   private static void run(
-      TrainStep step,
+      BatchStep step,
       DenseOptimizer optimizer,
       BatchLookup lookup,
       List<Batch> batches,

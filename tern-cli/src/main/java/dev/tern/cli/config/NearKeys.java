@@ -21,6 +21,13 @@ final class NearKeys {
     habits("train.optimizer.lr", "lr", "learningrate", "eta", "stepsize", "baselr");
     habits("train.optimizer", "optim", "optimiser", "opt");
     habits("train.batch", "batchsize", "minibatch", "bs", "perdevicebatchsize");
+    habits(
+        "train.lanes",
+        "accumulation",
+        "gradientaccumulation",
+        "gradientaccumulationsteps",
+        "accumulategradbatches",
+        "microbatches");
     habits("train.epochs", "epoch", "nepochs", "numepochs", "maxepochs", "niter", "iterations");
     habits("train.l2", "l2reg", "l2regularization", "reg", "regularization", "lambda");
     habits("train.early_stop", "earlystopping", "patience", "earlystoppingrounds");

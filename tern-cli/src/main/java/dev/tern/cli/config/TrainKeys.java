@@ -19,6 +19,14 @@ final class TrainKeys {
   private static final int USUAL_RECALLED = 10;
   static final Key<Long> BATCH =
       KEYS.key("train.batch", new Kind.Whole(1, 1 << 24), 4096L, "Rows of a step.");
+  static final Key<Long> LANES =
+      KEYS.key(
+          "train.lanes",
+          new Kind.Whole(1, 1 << 10),
+          1L,
+          "Parts of a batch, a power of two that divides train.batch: each part computes gradients"
+              + " by itself, and their sums along a tree update weights once a batch. A step then"
+              + " needs memory for the values of one part; 1 computes batches whole.");
   static final Key<Long> EPOCHS =
       KEYS.key("train.epochs", new Kind.Whole(1, 1 << 20), 1L, "Passes over the training files.")
           .mayChange();
@@ -287,7 +295,8 @@ final class TrainKeys {
   /** The engine's options that the sections {@code train} and {@code model} say. */
   static TrainOptions options(Settings s) {
     TableOptions tables = tables(s);
-    return TrainOptions.of(checked(s, "train.optimizer", TrainKeys::optimizer))
+    TrainOptions empty = TrainOptions.of(checked(s, "train.optimizer", TrainKeys::optimizer));
+    return checked(s, "train.lanes", at -> empty.lanes(at.get(LANES).intValue()))
         .tables(_ -> tables)
         .batch(s.get(BATCH).intValue())
         .epochs(s.get(EPOCHS).intValue())

@@ -87,6 +87,7 @@ final class AdviceTest {
     "train.batch_size, train.batch",
     "batchSize, train.batch",
     "train.bacth, train.batch",
+    "train.gradient_accumulation_steps, train.lanes",
     "epochs, train.epochs",
     "train.epoch, train.epochs",
     "n_epochs, train.epochs",

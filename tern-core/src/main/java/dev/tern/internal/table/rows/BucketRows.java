@@ -78,7 +78,7 @@ public final class BucketRows {
     }
     read.fill(numbers, offsets[count]);
     locate();
-    read.group(grouped.set(offsets, scales, count));
+    read.group(grouped.set(offsets, scales, count).inLanes(bags.lanes()));
     return read;
   }
 

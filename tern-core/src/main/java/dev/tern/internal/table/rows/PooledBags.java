@@ -32,6 +32,7 @@ public final class PooledBags {
 
   private boolean single;
   private boolean plural;
+  private LaneBags lanes = LaneBags.WHOLE;
 
   public PooledBags(Combiner combiner) {
     this.combiner = combiner;
@@ -65,6 +66,25 @@ public final class PooledBags {
     weights = ofPositions;
     count = bags;
     return this;
+  }
+
+  /** Says which lanes the bags are in; sums of gradients follow them. */
+  public PooledBags inLanes(LaneBags of) {
+    lanes = of;
+    return this;
+  }
+
+  /** All bags as they are, in one lane. */
+  public PooledBags inOneLane() {
+    return inLanes(LaneBags.WHOLE);
+  }
+
+  boolean areInLanes() {
+    return lanes != LaneBags.WHOLE;
+  }
+
+  LaneBags lanes() {
+    return lanes;
   }
 
   /** Checks that bags {@code [from, to)} lie within {@code positions} positions of a lookup. */

@@ -108,6 +108,11 @@ public final class RowLookup {
 
   public float[] scales = new float[0];
 
+  /** Of each place its lane, where bags were grouped in several, {@link #laneCount}. */
+  int[] lanes = new int[0];
+
+  int laneCount = 1;
+
   /** How many scales are known to be 1, from the first on. */
   private int ones;
 
@@ -516,16 +521,21 @@ public final class RowLookup {
     for (int u = 2; u <= unique; u++) {
       starts[u] += starts[u - 1];
     }
-    if (grouped.areScaled()) {
+    boolean scaled = grouped.areScaled();
+    if (scaled) {
       ones = 0;
-      placeScaled(grouped);
-      return;
-    }
-    if (ones < places) {
+    } else if (ones < places) {
       Arrays.fill(scales, ones, places, 1);
       ones = places;
     }
-    place(grouped);
+    laneCount = grouped.lanes().count();
+    if (laneCount > 1) {
+      grouped.lanes().place(this, grouped, scaled);
+    } else if (scaled) {
+      placeScaled(grouped);
+    } else {
+      place(grouped);
+    }
   }
 
   /** Replaces each grouped bag by the place of its gradient. */

@@ -7,7 +7,8 @@ import java.util.BitSet;
 /**
  * Applies the gradients of bags to rows, a block of distinct ids at a time: adds up the gradients
  * of each id, then takes one optimizer step with the sum. If each bag holds one id and all are
- * distinct, no sums are needed, and gradients are read in place. One thread at a time.
+ * distinct, no sums are needed, and gradients are read in place. In lanes {@link LaneSums} adds up.
+ * One thread at a time.
  */
 public final class RowUpdates {
   private static final int BLOCK = StepBlock.ROWS;
@@ -21,6 +22,7 @@ public final class RowUpdates {
   private final UpdateLoops loops = UpdateLoops.fastest();
   private final RowSteps steps;
   private final BagPairs pairs;
+  private final LaneSums laneSums;
 
   /** Whether the gradients of pair sums in the step at hand may be other than 0. */
   private boolean pairing;
@@ -62,6 +64,7 @@ public final class RowUpdates {
     others = new OptimizerStep(config.optimizer(), config.width(), l2);
     steps = new RowSteps(config, trash + trashBytes);
     pairs = BagPairs.fastest(config);
+    laneSums = new LaneSums(config.width(), loops, this::sum);
   }
 
   /** Bytes for the sums, for {@link #trash}, and for {@link RowSteps}. */
@@ -80,7 +83,8 @@ public final class RowUpdates {
   public void run(RowLookup lookup, PooledBags bags, RowParts gradients, OptimizerStep step) {
     int count = bags.count;
     boolean distinct = bags.areRows() && count == lookup.count() && lookup.unique() == count;
-    boolean inPlace = gradients.count() == 1 && !gradients.isInterleaved();
+    // In lanes even a single gradient is a sum, so that no bit depends on who computes which lanes.
+    boolean inPlace = !bags.areInLanes() && gradients.count() == 1 && !gradients.isInterleaved();
     if (distinct && inPlace && !config.limits().clips()) {
       update(lookup, count, gradients, step, true);
     } else {
@@ -132,18 +136,27 @@ public final class RowUpdates {
   /** The gradients of distinct ids {@code [from, to)}, added up and clipped. */
   private MatrixBlock summed(RowLookup lookup, int bags, RowParts gradients, int from, int to) {
     sums.at(sumsAt - from * sumStride, sumStride).rows(from, to);
-    int last = gradients.count() - 1;
-    for (int p = 0; p <= last; p++) {
-      int[] places = p < last && gradients.hasFrontPlaces() ? lookup.frontBags : lookup.bags;
-      loops.sumGradients(lookup, places, gradients.part(p, 0, bags), sums);
-    }
-    if (pairing) {
-      pairs.addGradients(lookup, gradients, sums);
+    if (lookup.laneCount > 1) {
+      laneSums.sum(lookup, bags, gradients, sums);
+    } else {
+      sum(lookup, bags, gradients, sums);
     }
     if (config.limits().clips()) {
       steps.clip(sums);
     }
     return sums;
+  }
+
+  /** Adds up the gradients of the ids of {@code target}, in order of their places. */
+  private void sum(RowLookup lookup, int bags, RowParts gradients, MatrixBlock target) {
+    int last = gradients.count() - 1;
+    for (int p = 0; p <= last; p++) {
+      int[] places = p < last && gradients.hasFrontPlaces() ? lookup.frontBags : lookup.bags;
+      loops.sumGradients(lookup, places, gradients.part(p, 0, bags), target);
+    }
+    if (pairing) {
+      pairs.addGradients(lookup, gradients, target);
+    }
   }
 
   /** Loads from each line of the gradients, as {@link RowLookup#touch} does. */

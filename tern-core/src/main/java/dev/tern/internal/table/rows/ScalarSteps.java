@@ -32,6 +32,13 @@ final class ScalarSteps {
     }
   }
 
+  static void addRows(MatrixBlock rows, int[] targets, int[] sources, int count, int j) {
+    for (int i = 0; i < count; i++) {
+      long target = rows.at(targets[i], j);
+      setFloat(target, getFloat(target) + getFloat(rows.at(sources[i], j)));
+    }
+  }
+
   static void addSquares(OptimizerStep step, StepBlock block, int j) {
     float[] squares = block.squares;
     int from = block.from();

@@ -40,6 +40,17 @@ public final class UpdateLoops {
     }
   }
 
+  /** Adds row {@code sources[i]} to row {@code targets[i]} for each i below count, in order. */
+  void addRows(MatrixBlock rows, int[] targets, int[] sources, int count) {
+    int j = rows.begin;
+    for (; j <= rows.end - lanes; j += lanes) {
+      VectorSteps.addRows(rows, targets, sources, count, j);
+    }
+    for (; j < rows.end; j++) {
+      ScalarSteps.addRows(rows, targets, sources, count, j);
+    }
+  }
+
   /** Scales the gradients of rows down to a norm of at most {@code norm}. */
   void clip(float norm, StepBlock block) {
     int begin = block.gradients.begin;

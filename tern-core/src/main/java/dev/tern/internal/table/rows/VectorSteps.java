@@ -65,6 +65,13 @@ final class VectorSteps {
     }
   }
 
+  static void addRows(MatrixBlock rows, int[] targets, int[] sources, int count, int j) {
+    for (int i = 0; i < count; i++) {
+      long target = rows.at(targets[i], j);
+      store(load(target).add(load(rows.at(sources[i], j))), target);
+    }
+  }
+
   static void addSquares(OptimizerStep step, StepBlock block, int j) {
     float[] squares = block.squares;
     int from = block.from();
