@@ -27,9 +27,11 @@ module dev.tern.core {
 
   // Tools for tables and replays of logs stand beside the formats of files and work on these.
   exports dev.tern.internal.checkpoint to
-      dev.tern.files;
+      dev.tern.files,
+      dev.tern.convert;
   exports dev.tern.internal.json to
-      dev.tern.files;
+      dev.tern.files,
+      dev.tern.convert;
   exports dev.tern.internal.memory to
       dev.tern.files;
   exports dev.tern.internal.remat to

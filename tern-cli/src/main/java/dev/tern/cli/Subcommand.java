@@ -1,6 +1,8 @@
 package dev.tern.cli;
 
 import dev.tern.cli.board.BoardCommand;
+import dev.tern.cli.convert.ExportCommand;
+import dev.tern.cli.convert.ImportCommand;
 import dev.tern.cli.data.DataCommand;
 import dev.tern.cli.score.CandidateFiles;
 import dev.tern.cli.score.EvaluateCommand;
@@ -32,6 +34,8 @@ enum Subcommand {
   PUBLISH,
   DATA,
   TABLE,
+  EXPORT,
+  IMPORT,
   BOARD,
   PROFILE,
   REPLAY,
@@ -73,6 +77,8 @@ enum Subcommand {
       case PUBLISH -> PublishCommand.class;
       case DATA -> DataCommand.class;
       case TABLE -> TableCommand.class;
+      case EXPORT -> ExportCommand.class;
+      case IMPORT -> ImportCommand.class;
       case BOARD -> BoardCommand.class;
       case PROFILE -> ProfileCommand.class;
       case REPLAY -> ReplayCommand.class;
