@@ -25,15 +25,18 @@ module dev.tern.core {
   exports dev.tern.train;
   exports dev.tern.tensor;
 
-  // Tools for tables and replays of logs stand beside the formats of files and work on these.
+  // Tools for tables, replays of logs and converters of models work on these.
   exports dev.tern.internal.checkpoint to
       dev.tern.files,
+      dev.tern.convert;
+  exports dev.tern.internal.ir to
       dev.tern.convert;
   exports dev.tern.internal.json to
       dev.tern.files,
       dev.tern.convert;
   exports dev.tern.internal.memory to
-      dev.tern.files;
+      dev.tern.files,
+      dev.tern.convert;
   exports dev.tern.internal.remat to
       dev.tern.files;
   exports dev.tern.internal.remat.search to

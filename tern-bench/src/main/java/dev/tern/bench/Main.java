@@ -9,6 +9,7 @@ import dev.tern.bench.memory.BudgetBench;
 import dev.tern.bench.memory.CheckedBench;
 import dev.tern.bench.memory.ResidencyBench;
 import dev.tern.bench.parity.ParityBench;
+import dev.tern.bench.scoring.OnnxBench;
 import dev.tern.bench.scoring.ScoreBench;
 import dev.tern.bench.serve.ServeBench;
 import dev.tern.bench.serve.ServiceBench;
@@ -38,6 +39,7 @@ public final class Main {
       matmul  products of the shapes that the models have, and odd ones
       pointwise  elementwise expressions, each one kernel
       layers  layers of CTR models, forward and backward
+      onnx  exported models of every type, in ONNX Runtime
       parity  losses of every model, step by step beside PyTorch
       residency  tensors under a budget that evicts all the time
       rows  tables that admit and evict, on a Zipf stream
@@ -79,6 +81,7 @@ public final class Main {
         case "fuzz" -> FuzzBench.run(rest);
         case "residency" -> ResidencyBench.run(rest);
         case "rows" -> RowPolicyBench.run(rest);
+        case "onnx" -> OnnxBench.run(rest);
         case "parity" -> ParityBench.run(rest);
         case "score" -> ScoreBench.run(rest);
         case "serve" -> ServeBench.run(rest);

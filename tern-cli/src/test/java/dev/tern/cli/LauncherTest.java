@@ -44,7 +44,8 @@ final class LauncherTest {
     Files.copy(Path.of("../tools/find-jdk.sh"), tools.resolve("find-jdk.sh"));
     Files.createFile(root.resolve("pom.xml"));
     for (String module :
-        List.of("tern-core", "tern-data", "tern-serve", "tern-stream", "tern-convert", "tern-cli")) {
+        List.of(
+            "tern-core", "tern-data", "tern-serve", "tern-stream", "tern-convert", "tern-cli")) {
       Files.createDirectories(root.resolve(module + "/src/main"));
       Files.createFile(root.resolve(module + "/pom.xml"));
     }

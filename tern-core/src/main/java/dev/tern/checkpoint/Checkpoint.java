@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /**
@@ -207,6 +208,24 @@ public final class Checkpoint {
    * @throws DataException if there are such weights
    */
   public Network load(Device device, ModelFactory factory, RowFormat format, boolean finite) {
+    return load(device, factory, format, network -> readWeights(network, finite));
+  }
+
+  /**
+   * The model of {@code factory} with the weights of its layers and empty tables, for who reads
+   * their rows from {@link #tableFiles}.
+   */
+  public Network loadLayers(Device device, ModelFactory factory) {
+    return load(device, factory, RowFormat.STORED, network -> readDense(network, true));
+  }
+
+  /** What the model, one of Tern's, is made of but its weights. */
+  public ModelRecipe recipe() {
+    return ModelRecipe.of(chain.last().json(), encoder, requireModel());
+  }
+
+  private Network load(
+      Device device, ModelFactory factory, RowFormat format, Consumer<Network> weights) {
     Json.Obj manifest = chain.last().json();
     RunFacts.requireLabels(manifest, folder(), factory, encoder.schema());
     TableOptions options =
@@ -216,7 +235,7 @@ public final class Checkpoint {
     Network network =
         Network.create(device, encoder.schema(), factory, options, manifest.integer("seed"));
     try {
-      readWeights(network, finite);
+      weights.accept(network);
       chain.requireUnchanged();
     } catch (RuntimeException | Error e) {
       network.close();

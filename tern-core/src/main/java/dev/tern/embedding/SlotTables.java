@@ -119,6 +119,11 @@ public final class SlotTables implements AutoCloseable {
     return ofSlots.size();
   }
 
+  /** How several ids of a slot become one vector. */
+  public Combiner combiner(int slot) {
+    return combiners.get(slot);
+  }
+
   /** The number of a slot's table. */
   int table(int slot) {
     return ofSlots.get(slot);

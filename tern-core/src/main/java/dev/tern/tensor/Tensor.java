@@ -7,6 +7,7 @@ import dev.tern.internal.ir.Leaves;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.Recorded;
 import dev.tern.internal.runtime.Engine;
 import java.util.Arrays;
 import java.util.List;
@@ -28,6 +29,10 @@ import java.util.stream.Stream;
  */
 public final class Tensor {
   private final Node node;
+
+  static {
+    Recorded.readBy(tensor -> ((Tensor) tensor).node);
+  }
 
   Tensor(Node node) {
     this.node = node;

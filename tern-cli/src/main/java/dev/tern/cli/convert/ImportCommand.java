@@ -8,5 +8,5 @@ import picocli.CommandLine.Command;
     description = "Makes a checkpoint from a model that another tool wrote.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "FORMAT",
-    subcommands = {})
+    subcommands = {ImportOnnxCommand.class})
 public final class ImportCommand {}

@@ -36,7 +36,8 @@ final class AdviceTest {
     Map<String, String> wrong = new TreeMap<>();
     int found = 0;
     for (String module :
-        List.of("tern-core", "tern-data", "tern-serve", "tern-stream", "tern-convert", "tern-cli")) {
+        List.of(
+            "tern-core", "tern-data", "tern-serve", "tern-stream", "tern-convert", "tern-cli")) {
       for (Path source : sources(Path.of("..", module, "src", "main", "java"))) {
         for (String key : keys(Files.readString(source))) {
           found++;

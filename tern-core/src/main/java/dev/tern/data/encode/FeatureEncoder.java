@@ -9,6 +9,7 @@ import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.data.Sequence;
 import dev.tern.data.Slot;
+import dev.tern.internal.json.Json;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -264,6 +265,14 @@ public final class FeatureEncoder {
   /** How each dense column of the raw schema is encoded. */
   public List<NumberEncoding> dense() {
     return dense;
+  }
+
+  /**
+   * How dense column {@code column} of the raw schema is encoded, with what was fitted: its part of
+   * {@link #toJson}.
+   */
+  public String numberJson(int column) {
+    return NumberJson.write(dense.get(column), numbers[column], Json.object()).toString();
   }
 
   /** How each slot of the raw schema is encoded. */

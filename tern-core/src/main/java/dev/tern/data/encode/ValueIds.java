@@ -70,6 +70,20 @@ public final class ValueIds {
     };
   }
 
+  /**
+   * What the value of an id is in rows as readers give them: an integer, or the {@link TextHash} of
+   * a text.
+   *
+   * @param id 1 or more, and of a vocabulary at most its size
+   * @throws IllegalStateException if ids are no vocabulary's
+   */
+  public long raw(long id) {
+    if (!(encoding instanceof IdEncoding.Vocabulary)) {
+      throw new IllegalStateException("ids: got " + encoding + ", expected a vocabulary");
+    }
+    return encoder.vocabulary(slot).id((int) id);
+  }
+
   /** Whether several values may have one id. */
   public boolean shares() {
     return encoding instanceof IdEncoding.Hashed;
