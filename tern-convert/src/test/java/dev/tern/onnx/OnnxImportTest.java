@@ -107,7 +107,7 @@ final class OnnxImportTest {
   void aTruncatedModelIsRefusedWhereverItEnds() throws IOException {
     exported(ModelConfig.Type.FM, 0, OnnxOptions.DEFAULT);
     byte[] whole = Files.readAllBytes(model);
-    for (int length = 1; length < whole.length; length += 1 + whole.length / 60) {
+    for (int length = 1; length < whole.length; length += 1 + whole.length / 30) {
       Files.write(model, Arrays.copyOf(whole, length));
       assertThatThrownBy(() -> OnnxImport.write(model, folder.resolve("imported")))
           .isInstanceOf(DataException.class)
@@ -131,7 +131,7 @@ final class OnnxImportTest {
     byte[] whole = Files.readAllBytes(model);
     Random random = new Random(5);
     int refused = 0;
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 20; round++) {
       byte[] damaged = whole.clone();
       for (int i = 0; i < 4; i++) {
         damaged[random.nextInt(damaged.length)] = (byte) random.nextInt(256);
