@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Makes of the inputs of a graph what a model reads: {@link Features}, as values of the graph. */
@@ -54,9 +55,9 @@ final class FeatureGraph {
 
   /** Computes all features; names the leaves of {@code program} and gives a value for each name. */
   Map<String, String> values(ScoringProgram program) {
-    Map<Integer, Inputs.Taken> taken = new LinkedHashMap<>();
+    List<Inputs.Taken> taken = new ArrayList<>();
     for (int s = 0; s < encoder.rawSchema().slotCount(); s++) {
-      taken.put(s, inputs.slot(s, table(s)));
+      taken.add(inputs.slot(s, table(s)));
     }
     symbols.add(inputs.batch());
     Features features = program.features();
@@ -75,10 +76,10 @@ final class FeatureGraph {
   }
 
   private ExportedTable table(int slot) {
-    return tables.get(encoder.schema().slots().get(slot).table());
+    return Objects.requireNonNull(tables.get(encoder.schema().slots().get(slot).table()));
   }
 
-  private void pooled(ScoringProgram program, Features features, Map<Integer, Inputs.Taken> taken) {
+  private void pooled(ScoringProgram program, Features features, List<Inputs.Taken> taken) {
     List<Integer> parts = network.model().embeddingParts();
     int front = parts.subList(0, parts.size() - 1).stream().mapToInt(Integer::intValue).sum();
     List<String> rows = new ArrayList<>();
@@ -142,12 +143,12 @@ final class FeatureGraph {
     return graph.filled(graph.scalar(0), inputs.batch());
   }
 
-  private Pools.Pooled pooled(int slot, Map<Integer, Inputs.Taken> taken, int front) {
-    Inputs.Taken of = taken.get(slot);
-    if (of == null) {
+  private Pools.Pooled pooled(int slot, List<Inputs.Taken> taken, int front) {
+    if (slot >= taken.size()) {
       int column = numbers.slots().get(slot - encoder.rawSchema().slotCount());
       return new Pools.Pooled(numbers.vectors(column, table(slot), pools), Optional.empty());
     }
+    Inputs.Taken of = taken.get(slot);
     Slot columns = encoder.schema().slots().get(slot);
     Bag bag = of.bag();
     if (columns.hotness() == 1 && !columns.weighted() && columns.sequence().isEmpty()) {
@@ -189,7 +190,7 @@ final class FeatureGraph {
       ScoringProgram program,
       String name,
       List<Integer> slots,
-      Map<Integer, Inputs.Taken> taken,
+      List<Inputs.Taken> taken,
       Ragged leaf) {
     List<String> rows = new ArrayList<>();
     for (int slot : slots) {

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Writes a model (ModelProto of onnx.proto, IR 8, opset 18) as it comes, without a copy in memory.
@@ -98,7 +99,7 @@ final class ModelFile {
     } catch (IOException e) {
       throw AtomicFolder.unwritten(file, e);
     } catch (UncheckedIOException e) {
-      throw AtomicFolder.unwritten(file, e.getCause());
+      throw AtomicFolder.unwritten(file, Objects.requireNonNull(e.getCause()));
     }
   }
 

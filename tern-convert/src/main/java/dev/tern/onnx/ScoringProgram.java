@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
@@ -139,7 +140,7 @@ final class ScoringProgram implements AutoCloseable {
             && one.inputs().size() == other.inputs().size()
             && (!(one.op() instanceof Enum<?>) || one.op() == other.op());
     for (int i = 0; alike && i < one.inputs().size(); i++) {
-      alike = places.get(one.input(i)).equals(places.get(other.input(i)));
+      alike = Objects.equals(places.get(one.input(i)), places.get(other.input(i)));
     }
     return alike;
   }
@@ -169,7 +170,7 @@ final class ScoringProgram implements AutoCloseable {
 
   /** What {@code of} gives for a node of the first recording, in all of them. */
   Size size(Node node, ToLongFunction<Node> of) {
-    int number = numbers.get(node);
+    int number = Objects.requireNonNull(numbers.get(node));
     return size(draw -> of.applyAsLong(draw.program.nodes().get(number)), node);
   }
 
@@ -216,7 +217,7 @@ final class ScoringProgram implements AutoCloseable {
    * @throws IllegalStateException if they are no {@link Ramp}
    */
   Ramp ramp(Node leaf) {
-    int number = numbers.get(leaf);
+    int number = Objects.requireNonNull(numbers.get(leaf));
     for (int period = 1; period <= MOST_PERIOD && leaf.shape().rank() == 1; period++) {
       Optional<Ramp> found = ramp(leaf, number, period);
       if (found.isPresent()) {
