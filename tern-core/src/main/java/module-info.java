@@ -18,6 +18,7 @@ module dev.tern.core {
   exports dev.tern.embedding.config;
   exports dev.tern.exchange;
   exports dev.tern.model;
+  exports dev.tern.model.graph;
   exports dev.tern.nn;
   exports dev.tern.optim;
   exports dev.tern.predict;

@@ -42,6 +42,7 @@ final class ArchitectureTest {
           "internal.search",
           "model",
           "model.sequences",
+          "model.graph",
           "model.papers",
           "nn",
           "embedding",

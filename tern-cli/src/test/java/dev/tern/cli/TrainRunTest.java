@@ -173,6 +173,12 @@ final class TrainRunTest {
             t -> t.model.towers().hidden(),
             List.of(9, 7)),
         new Setting(
+            "model.graph",
+            "src/test/resources/dev/tern/cli/graph.json",
+            "model.type=graph",
+            t -> t.model.variant().graph().orElseThrow().logits(),
+            List.of("sum")),
+        new Setting(
             "model.wide_only",
             "city,age",
             "model.type=wdl",

@@ -9,6 +9,7 @@ import dev.tern.model.Towers;
 import dev.tern.model.Variant;
 import dev.tern.model.WideDeep;
 import dev.tern.model.Widths;
+import dev.tern.model.graph.Graph;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Form;
 import dev.tern.nn.Mlp;
@@ -24,6 +25,9 @@ final class ModelJson {
   private static final String WIDE_ONLY = "wideOnly";
 
   private static final String DEEP_ONLY = "deepOnly";
+
+  /** The layers of a model that lists them; absent for all others. */
+  private static final String GRAPH = "graph";
 
   private ModelJson() {}
 
@@ -102,13 +106,16 @@ final class ModelJson {
   }
 
   private static Json variant(Variant variant) {
-    return Json.object()
-        .put("form", variant.form().name())
-        .put("second", sizes(variant.second()))
-        .put("units", variant.units())
-        .put("vectors", variant.vectors())
-        .put("reduction", variant.reduction())
-        .put("levels", variant.levels());
+    Json.Obj json =
+        Json.object()
+            .put("form", variant.form().name())
+            .put("second", sizes(variant.second()))
+            .put("units", variant.units())
+            .put("vectors", variant.vectors())
+            .put("reduction", variant.reduction())
+            .put("levels", variant.levels());
+    variant.graph().ifPresent(graph -> json.put(GRAPH, Json.parseObject(graph.text(), GRAPH)));
+    return json;
   }
 
   private static Variant variant(Json.Obj json) {
@@ -118,7 +125,10 @@ final class ModelJson {
         (int) json.integer("units"),
         (int) json.integer("vectors"),
         (int) json.integer("reduction"),
-        (int) json.integer("levels"));
+        (int) json.integer("levels"),
+        json.has(GRAPH)
+            ? Optional.of(Graph.parse(json.object(GRAPH).toString(), GRAPH))
+            : Optional.empty());
   }
 
   private static Json names(List<String> names) {

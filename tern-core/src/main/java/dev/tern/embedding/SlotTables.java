@@ -138,6 +138,11 @@ public final class SlotTables implements AutoCloseable {
   }
 
   /** How several ids of each of {@code slots} become one vector. */
+  /** For each slot how several of its ids become one vector. */
+  public List<Combiner> combiners() {
+    return combiners;
+  }
+
   List<Combiner> combiners(int[] slots) {
     return Arrays.stream(slots).mapToObj(combiners::get).toList();
   }

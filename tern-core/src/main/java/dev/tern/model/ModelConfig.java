@@ -11,6 +11,7 @@ import static dev.tern.model.ModelPart.DROPOUT;
 import static dev.tern.model.ModelPart.EXPERTS;
 import static dev.tern.model.ModelPart.FIELDS;
 import static dev.tern.model.ModelPart.GATES;
+import static dev.tern.model.ModelPart.GRAPH;
 import static dev.tern.model.ModelPart.HEADS;
 import static dev.tern.model.ModelPart.HIDDEN;
 import static dev.tern.model.ModelPart.LEVELS;
@@ -34,6 +35,7 @@ import static dev.tern.model.ModelPart.WIDE_DEEP;
 import static dev.tern.model.ModelPart.WIDTHS;
 
 import dev.tern.data.Schema;
+import dev.tern.model.graph.GraphModel;
 import dev.tern.model.papers.AttentionalFm;
 import dev.tern.model.papers.AutoInt;
 import dev.tern.model.papers.BilinearNetwork;
@@ -193,7 +195,8 @@ public record ModelConfig(
     PLE(paper(LayeredExtraction::new), NETWORK, WIDTHS, TOWERS, EXPERTS, GATES, LEVELS),
     DLRM_DCNV2(paper(CrossedDlrm::new), VECTORS, WIDTHS, STYLE, BOTTOM_TOP, CROSS, CROSS_MATRICES),
     SASREC(paper(SelfAttentive::sasrec), NETWORK, WIDTHS, HEADS, BLOCKS, SEQUENCES),
-    HSTU(paper(SelfAttentive::hstu), NETWORK, WIDTHS, CROSS, HEADS, SEQUENCES);
+    HSTU(paper(SelfAttentive::hstu), NETWORK, WIDTHS, CROSS, HEADS, SEQUENCES),
+    GRAPH(ModelConfig::listed, VECTORS, WIDTHS, ModelPart.GRAPH);
 
     private final ModelBuilder builder;
     private final Set<ModelPart> parts;
@@ -213,9 +216,14 @@ public record ModelConfig(
       return parts.contains(part);
     }
 
-    /** Whether it may have several tasks. */
+    /** Whether it has towers of tasks, and so may have several. */
     public boolean hasTowers() {
       return has(TOWERS);
+    }
+
+    /** Whether it may have several tasks. */
+    public boolean takesTasks() {
+      return has(TOWERS) || has(ModelPart.GRAPH);
     }
 
     /** Whether it is trained by a loss of its own: {@link Model#hasOwnLoss}. */
@@ -290,12 +298,17 @@ public record ModelConfig(
       throw new IllegalArgumentException(
           "model: got the form %s for %s, expected one of %s".formatted(form, type, type.forms()));
     }
+    if (interaction.variant().graph().isPresent() != type.has(GRAPH)) {
+      throw new IllegalArgumentException(
+          "model: got %s, expected layers for GRAPH and for no other type; Variant.of(%s) has what it takes"
+              .formatted(type, type));
+    }
     if (!interaction.wideDeep().equals(WideDeep.BOTH) && !type.has(WIDE_DEEP)) {
       throw new IllegalArgumentException(
           "model: got columns of one part alone for %s, expected WDL; leave them out"
               .formatted(type));
     }
-    if (towers.tasks().size() > 1 && !type.hasTowers()) {
+    if (towers.tasks().size() > 1 && !type.takesTasks()) {
       throw new IllegalArgumentException(
           "model: got the tasks %s for %s, which gives one logit a row, expected one of them; or take SHAREDBOTTOM, MMOE, PLE or ESMM"
               .formatted(towers.tasks().stream().map(Task::label).toList(), type));
@@ -550,6 +563,14 @@ public record ModelConfig(
         variant().vectors(),
         variant().reduction(),
         variant().levels());
+  }
+
+  private Model listed(Schema schema, Parameters parameters) {
+    return new GraphModel(
+        variant().graph().orElseThrow(),
+        SlotWidths.of(widths.all(), widths.own(), schema),
+        schema,
+        parameters);
   }
 
   private Model entireSpace(Schema schema, Parameters parameters) {

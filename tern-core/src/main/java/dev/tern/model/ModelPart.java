@@ -74,7 +74,9 @@ public enum ModelPart {
   /** Gates with hidden layers. */
   GATES,
   /** Levels of experts. */
-  LEVELS;
+  LEVELS,
+  /** Layers that are listed, for any number of tasks. */
+  GRAPH;
 
   private final List<Form> forms;
 

@@ -1,7 +1,9 @@
 package dev.tern.model;
 
+import dev.tern.model.graph.Graph;
 import dev.tern.nn.Form;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Sizes of models beside those that most have. A type takes those of its {@link ModelPart}s.
@@ -13,9 +15,16 @@ import java.util.List;
  * @param vectors XDEEPFM: feature maps of a layer; WUKONG: vectors that each half of a layer makes
  * @param reduction FIBINET: slots for each unit of the squeeze
  * @param levels PLE: levels of experts
+ * @param graph GRAPH: its layers
  */
 public record Variant(
-    Form form, List<Integer> second, int units, int vectors, int reduction, int levels) {
+    Form form,
+    List<Integer> second,
+    int units,
+    int vectors,
+    int reduction,
+    int levels,
+    Optional<Graph> graph) {
   /** Checks sizes. */
   public Variant {
     second = List.copyOf(second);
@@ -31,24 +40,40 @@ public record Variant(
     }
   }
 
-  /** The first form of a type, 16 units, 16 vectors, a reduction by 3 and one level. */
+  /** Without a graph. */
+  public Variant(
+      Form form, List<Integer> second, int units, int vectors, int reduction, int levels) {
+    this(form, second, units, vectors, reduction, levels, Optional.empty());
+  }
+
+  /**
+   * The first form of a type, 16 units, 16 vectors, a reduction by 3 and one level; of GRAPH {@link
+   * Graph#DEFAULT}.
+   */
   public static Variant of(ModelConfig.Type type) {
     List<Integer> second = type.has(ModelPart.SECOND) ? List.of(64) : List.of();
-    return new Variant(type.forms().getFirst(), second, 16, 16, 3, 1);
+    Optional<Graph> graph =
+        type.has(ModelPart.GRAPH) ? Optional.of(Graph.DEFAULT) : Optional.empty();
+    return new Variant(type.forms().getFirst(), second, 16, 16, 3, 1, graph);
   }
 
   /** The same in another form. */
   public Variant withForm(Form other) {
-    return new Variant(other, second, units, vectors, reduction, levels);
+    return new Variant(other, second, units, vectors, reduction, levels, graph);
   }
 
   /** The same with other second hidden layers. */
   public Variant withSecond(Integer... layers) {
-    return new Variant(form, List.of(layers), units, vectors, reduction, levels);
+    return new Variant(form, List.of(layers), units, vectors, reduction, levels, graph);
   }
 
   /** The same with other units, vectors, reduction and levels. */
   public Variant withSizes(int units, int vectors, int reduction, int levels) {
-    return new Variant(form, second, units, vectors, reduction, levels);
+    return new Variant(form, second, units, vectors, reduction, levels, graph);
+  }
+
+  /** The same with other layers. */
+  public Variant withGraph(Graph other) {
+    return new Variant(form, second, units, vectors, reduction, levels, Optional.of(other));
   }
 }

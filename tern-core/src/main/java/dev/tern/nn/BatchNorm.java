@@ -13,15 +13,26 @@ import dev.tern.tensor.Variable;
 public final class BatchNorm {
   private static final float EPSILON = 1e-5f;
 
+  /** Share of a batch in the moving averages. */
+  static final float SHARE = 0.1f;
+
   private final Variable gamma;
   private final Variable beta;
   private final BatchStatistics statistics;
 
   /** A layer over {@code width} columns, that only standardizes at first. */
   public BatchNorm(Parameters parameters, String name, int width) {
+    this(parameters, name, width, SHARE, EPSILON);
+  }
+
+  /**
+   * The same with another {@code share} of a batch in the moving averages, 0 to 1, and another
+   * number added to variances.
+   */
+  public BatchNorm(Parameters parameters, String name, int width, float share, float epsilon) {
     gamma = parameters.full(name + ".gamma", Shape.of(width), 1);
     beta = parameters.full(name + ".beta", Shape.of(width), 0);
-    statistics = new BatchStatistics(parameters, name, width, EPSILON);
+    statistics = new BatchStatistics(parameters, name, width, share, epsilon);
   }
 
   /** {@code [B, width]} to {@code [B, width]}. */

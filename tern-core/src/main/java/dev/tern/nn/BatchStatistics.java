@@ -9,16 +9,20 @@ import dev.tern.tensor.Variable;
  * and Szegedy 2015, algorithms 1 and 2).
  */
 final class BatchStatistics {
-  /** Share of a batch in the moving averages. */
-  private static final float SHARE = 0.1f;
-
   private final Variable mean;
   private final Variable variance;
+  private final float share;
   private final float epsilon;
 
-  BatchStatistics(Parameters parameters, String name, int width, float epsilon) {
+  /**
+   * Statistics of {@code width} columns.
+   *
+   * @param share of a batch in the moving averages
+   */
+  BatchStatistics(Parameters parameters, String name, int width, float share, float epsilon) {
     mean = parameters.statistic(name + ".mean", Shape.of(width), 0);
     variance = parameters.statistic(name + ".variance", Shape.of(width), 1);
+    this.share = share;
     this.epsilon = epsilon;
   }
 
@@ -45,7 +49,7 @@ final class BatchStatistics {
     return x.normalized(0, x.sub(batchMean).mul(scale), scale);
   }
 
-  private static void move(Pass pass, Variable average, Tensor batch) {
-    pass.update(average, average.tensor().mul(1 - SHARE).add(batch.reshape(-1).mul(SHARE)));
+  private void move(Pass pass, Variable average, Tensor batch) {
+    pass.update(average, average.tensor().mul(1 - share).add(batch.reshape(-1).mul(share)));
   }
 }

@@ -2,7 +2,7 @@ package dev.tern.nn;
 
 import dev.tern.base.Shape;
 import dev.tern.tensor.Tensor;
-import dev.tern.tensor.Variable;
+import java.util.function.Supplier;
 
 /**
  * Data adaptive activation (Zhou et al. 2018, DIN, equation 3): {@code p(s) s + (1 - p(s)) alpha s}
@@ -14,19 +14,44 @@ import dev.tern.tensor.Variable;
 public final class Dice {
   private static final float EPSILON = 1e-8f;
 
-  private final Variable alpha;
+  private final Supplier<Tensor> alpha;
   private final BatchStatistics statistics;
 
   /** A layer over {@code width} columns. */
   public Dice(Parameters parameters, String name, int width) {
-    alpha = parameters.full(name + ".alpha", Shape.of(width), 0);
-    statistics = new BatchStatistics(parameters, name, width, EPSILON);
+    this(
+        parameters.full(name + ".alpha", Shape.of(width), 0)::tensor,
+        new BatchStatistics(parameters, name, width, BatchNorm.SHARE, EPSILON));
+  }
+
+  /**
+   * The numbers of a layer that does not learn its {@code alpha}.
+   *
+   * @param epsilon added to variances
+   * @param share of a batch in the moving averages, 0 to 1
+   */
+  public record Fixed(float alpha, float epsilon, float share) {}
+
+  private Dice(Supplier<Tensor> alpha, BatchStatistics statistics) {
+    this.alpha = alpha;
+    this.statistics = statistics;
+  }
+
+  /**
+   * A layer with one {@code alpha} for all columns that is not learned.
+   *
+   * @param rule of the layer
+   */
+  public static Dice fixed(Parameters parameters, String name, int width, Fixed rule) {
+    return new Dice(
+        () -> Tensor.scalar(rule.alpha()),
+        new BatchStatistics(parameters, name, width, rule.share(), rule.epsilon()));
   }
 
   /** {@code [B, width]} to {@code [B, width]}. */
   public Tensor apply(Tensor s, Pass pass) {
     Tensor p = statistics.standardize(s, pass).sigmoid();
-    Tensor below = alpha.tensor();
+    Tensor below = alpha.get();
     return s.mul(below.add(p.mul(Tensor.scalar(1).sub(below))));
   }
 }

@@ -26,15 +26,32 @@ public final class Parameters {
   /** How many names with initial values at random have each hash. */
   private final Map<Integer, Integer> namesOfHash = new HashMap<>();
 
+  /** How many numbers all parameters may have together. */
+  private final long most;
+
+  private long count;
+
   /** Parameters on {@code device} with initial values drawn by {@code seed}. */
   public Parameters(Device device, long seed) {
+    this(device, seed, Long.MAX_VALUE);
+  }
+
+  /**
+   * The same for sizes that a file says, which may be damaged.
+   *
+   * @param most numbers that all parameters and statistics may have together; more are an {@link
+   *     IllegalArgumentException} before they take memory
+   */
+  public Parameters(Device device, long seed, long most) {
     this.device = device;
     this.seed = seed;
+    this.most = most;
   }
 
   /** A parameter with initial values uniform in [-range, range). */
   public Variable uniform(String name, Shape shape, float range) {
     long own = seedOf(name);
+    requireRoom(name, shape);
     float[] values = new float[shape.elements()];
     for (int i = 0; i < values.length; i++) {
       values[i] = (2 * Pointwise.uniform(own, name.hashCode(), i) - 1) * range;
@@ -50,6 +67,7 @@ public final class Parameters {
 
   /** A parameter that starts as {@code value} everywhere. */
   public Variable full(String name, Shape shape, float value) {
+    requireRoom(name, shape);
     return add(all, name, shape, filled(shape, value));
   }
 
@@ -58,7 +76,17 @@ public final class Parameters {
    * starts as {@code value} everywhere. No optimizer updates it; {@link Pass#update} does.
    */
   public Variable statistic(String name, Shape shape, float value) {
+    requireRoom(name, shape);
     return add(statistics, name, shape, filled(shape, value));
+  }
+
+  private void requireRoom(String name, Shape shape) {
+    count += shape.elements();
+    if (count > most) {
+      throw new IllegalArgumentException(
+          "parameter %s: got %s, and %d numbers with all before, expected at most %d; check sizes of layers"
+              .formatted(name, shape, count, most));
+    }
   }
 
   private static float[] filled(Shape shape, float value) {

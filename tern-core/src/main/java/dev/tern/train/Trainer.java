@@ -118,7 +118,7 @@ public final class Trainer implements AutoCloseable {
   public static Trainer create(
       Device device, FeatureEncoder encoder, ModelFactory factory, TrainOptions options) {
     int tasks = factory.tasks(encoder.schema()).size();
-    if (tasks > 1 && factory instanceof ModelConfig config && !config.type().hasTowers()) {
+    if (tasks > 1 && factory instanceof ModelConfig config && !config.type().takesTasks()) {
       throw new IllegalArgumentException(
           "train: got rows with the labels %s, expected one; pick it with Readers.withLabel, before the encoder is fitted, or with withTasks"
               .formatted(encoder.schema().labels()));

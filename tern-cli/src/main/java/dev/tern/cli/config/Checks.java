@@ -246,7 +246,7 @@ final class Checks {
     List<String> labels = DataConfig.labels(s);
     String model = s.get(ModelKeys.MODEL);
     boolean pairs = model.equals("esmm");
-    if (labels.size() > 1 && !ModelKeys.TOWERED.contains(model) || pairs && labels.size() != 2) {
+    if (labels.size() > 1 && !ModelKeys.TASKED.contains(model) || pairs && labels.size() != 2) {
       throw new ConfigException(
           s.where(s.groups("data.labels") > 0 ? "data.labels[0].columns" : "model.type")
               + ": data.labels: got "
@@ -257,7 +257,7 @@ final class Checks {
               + ", expected "
               + (pairs ? "two, the click and what may follow it" : "one")
               + "; change them, or take another model.type: "
-              + String.join(" or ", ModelKeys.TOWERED));
+              + String.join(" or ", ModelKeys.TASKED));
     }
     if (s.get(TrainKeys.MONITOR).equals("gauc") && s.get(DataKeys.GROUP).isEmpty()) {
       throw new ConfigException(

@@ -282,6 +282,23 @@ public record DataConfig(
     return of(settings);
   }
 
+  /**
+   * What a checkpoint keeps of how files are read, for {@link #saved}.
+   *
+   * @param yaml a configuration, of which the section {@code data} is read
+   * @param name stands for it in messages
+   * @param overrides {@code key=value} each, put over it in order
+   */
+  public static String reading(String yaml, String name, List<String> overrides) {
+    List<String> all = new ArrayList<>(overrides);
+    all.add("data.train=none"); // Whoever reads names the files.
+    Settings settings =
+        Settings.resolve(
+            name, YamlFile.read(yaml, name), all, DataKeys.all(), new Settings.Absent.Default());
+    Checks.columns(settings, false);
+    return ReadingKeys.write(YamlFile.read(settings.toYaml(), name));
+  }
+
   static DataConfig of(Settings s) {
     String format = s.get(DataKeys.FORMAT);
     return new DataConfig(

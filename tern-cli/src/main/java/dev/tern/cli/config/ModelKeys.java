@@ -14,9 +14,11 @@ import dev.tern.model.Widths;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Form;
 import dev.tern.nn.Mlp;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -28,7 +30,11 @@ final class ModelKeys {
   private static final Key.Section KEYS = new Key.Section();
 
   /** Models that may have several tasks. */
-  static final List<String> TOWERED = List.of(with(ModelPart.TOWERS));
+  static final List<String> TASKED =
+      Stream.of(ModelConfig.Type.values())
+          .filter(ModelConfig.Type::takesTasks)
+          .map(ModelKeys::name)
+          .toList();
 
   static final Key<String> MODEL =
       KEYS.required(
@@ -36,6 +42,14 @@ final class ModelKeys {
           Kind.Choice.of(
               Stream.of(ModelConfig.Type.values()).map(ModelKeys::name).toArray(String[]::new)),
           "The model.");
+  static final Key<List<Path>> GRAPH =
+      KEYS.key(
+              "model.graph",
+              new Kind.Files("a JSON file with the layers of the model", true),
+              List.<Path>of(),
+              "JSON file with the layers of the model; none for one hidden layer of 64 over all"
+                  + " columns.")
+          .when(MODEL, with(ModelPart.GRAPH));
   static final Key<Long> EMBEDDING =
       KEYS.key(
               "model.embedding",
@@ -330,7 +344,8 @@ final class ModelKeys {
         s.get(UNITS).intValue(),
         s.get(VECTORS).intValue(),
         s.get(REDUCTION).intValue(),
-        s.get(LEVELS).intValue());
+        s.get(LEVELS).intValue(),
+        type.has(ModelPart.GRAPH) ? Optional.of(GraphFile.read(s.get(GRAPH))) : Optional.empty());
   }
 
   /** In the order they are read and written. */
@@ -493,6 +508,10 @@ final class ModelKeys {
       model.widths().own().forEach((slot, width) -> own.add(slot + " " + width));
       out.append(' ').append(Shown.list(own));
     }
+    model
+        .variant()
+        .graph()
+        .ifPresent(graph -> out.append(", ").append(graph.layers().size()).append(" layers"));
     if (type.has(ModelPart.BOTTOM_TOP)) {
       out.append(", bottom ").append(widths(model.bottom(), model.embedding()));
       out.append(", top ").append(widths(model.hidden(), 1));
