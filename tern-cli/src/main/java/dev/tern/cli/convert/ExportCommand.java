@@ -8,5 +8,5 @@ import picocli.CommandLine.Command;
     description = "Writes a trained model for another tool.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "FORMAT",
-    subcommands = {ExportOnnxCommand.class})
+    subcommands = {ExportOnnxCommand.class, HugeCtrExportCommand.class})
 public final class ExportCommand {}

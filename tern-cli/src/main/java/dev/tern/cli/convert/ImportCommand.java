@@ -8,5 +8,5 @@ import picocli.CommandLine.Command;
     description = "Makes a checkpoint from a model that another tool wrote.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "FORMAT",
-    subcommands = {ImportOnnxCommand.class})
+    subcommands = {ImportOnnxCommand.class, HugeCtrImportCommand.class})
 public final class ImportCommand {}

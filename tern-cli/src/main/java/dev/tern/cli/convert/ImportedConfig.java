@@ -1,0 +1,111 @@
+package dev.tern.cli.convert;
+
+import dev.tern.cli.config.YamlText;
+import dev.tern.data.Schema;
+import dev.tern.data.Slot;
+import dev.tern.hugectr.HugeCtrImport;
+import dev.tern.model.Loss;
+import dev.tern.model.Task;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * A configuration that trains an imported model on.
+ *
+ * @param format of files of rows
+ * @param run the folder of the imported run
+ */
+record ImportedConfig(HugeCtrImport.Described made, String format, Path run) {
+  /** Its text; whoever trains names the files. */
+  String yaml() {
+    Path folder = run.toAbsolutePath().normalize();
+    Schema schema = made.schema();
+    StringBuilder yaml = new StringBuilder();
+    yaml.append("# Trains the imported model on. Name the files and begin with:\n");
+    yaml.append("#   tern train ").append(folder.resolve("train.yaml"));
+    yaml.append(" --set data.train=FILES\n");
+    yaml.append("data:\n  format: ").append(format).append('\n');
+    labels(yaml, made.model().tasks(schema));
+    if (!schema.dense().isEmpty()) {
+      yaml.append("  dense: {columns: ").append(list(schema.dense()));
+      yaml.append(", transform: none}\n");
+    }
+    sparse(yaml);
+    yaml.append("model:\n  type: graph\n  graph: ").append(path(folder.resolve("graph.json")));
+    yaml.append("\n  embedding: ").append(made.model().embedding());
+    yaml.append("\ntrain:\n  from: ").append(path(folder));
+    yaml.append("\nrun:\n  dir: ");
+    yaml.append(path(folder.resolveSibling(folder.getFileName() + "-trained")));
+    return yaml.append('\n').toString();
+  }
+
+  private static String path(Path path) {
+    return YamlText.quote(path.toString());
+  }
+
+  private static String list(List<String> names) {
+    return names.stream().map(YamlText::quote).collect(Collectors.joining(", ", "[", "]"));
+  }
+
+  private static void labels(StringBuilder yaml, List<Task> tasks) {
+    if (tasks.size() == 1 && tasks.getFirst().equals(Task.of(tasks.getFirst().label()))) {
+      yaml.append("  label: {column: ");
+      yaml.append(YamlText.quote(tasks.getFirst().label())).append("}\n");
+      return;
+    }
+    yaml.append("  labels:\n");
+    String before = "";
+    for (Task task : tasks) {
+      if (task.column().equals(before)) {
+        continue; // Another class of the same label.
+      }
+      before = task.column();
+      yaml.append("    - {columns: ").append(list(List.of(task.column())));
+      if (task.loss() instanceof Loss.OfClass(_, int classes)) {
+        yaml.append(", loss: softmax, classes: ").append(classes);
+      }
+      if (task.optional()) {
+        yaml.append(", missing: -1");
+      }
+      if (task.weight() != 1) {
+        yaml.append(", weight: ").append(task.weight());
+      }
+      yaml.append("}\n");
+    }
+  }
+
+  /** A group for each run of slots that differ in nothing, in the order of the data. */
+  private void sparse(StringBuilder yaml) {
+    List<Slot> slots = made.schema().slots();
+    yaml.append(slots.isEmpty() ? "" : "  sparse:\n");
+    int from = 0;
+    for (int s = 1; s <= slots.size(); s++) {
+      if (s == slots.size() || !options(slots.get(s)).equals(options(slots.get(from)))) {
+        List<String> names = slots.subList(from, s).stream().map(Slot::name).toList();
+        yaml.append("    - {columns: ").append(list(names)).append(", encode: id");
+        yaml.append(options(slots.get(from))).append("}\n");
+        from = s;
+      }
+    }
+  }
+
+  private String options(Slot slot) {
+    StringBuilder options = new StringBuilder();
+    boolean shared =
+        made.schema().slots().stream()
+            .anyMatch(other -> other.shares() && other.table().equals(slot.table()));
+    if (shared) {
+      options.append(", table: ").append(YamlText.quote(slot.table()));
+    }
+    if (slot.hotness() > 0 && (format.equals("norm") || format.equals("raw"))) {
+      options.append(", hotness: ").append(slot.hotness());
+    }
+    Optional<Integer> width = Optional.ofNullable(made.model().widths().own().get(slot.table()));
+    width.ifPresent(floats -> options.append(", embedding: ").append(floats));
+    return made.averaged().contains(slot.name())
+        ? options.append(", combiner: mean").toString()
+        : options.toString();
+  }
+}
