@@ -5,9 +5,9 @@ import java.util.List;
 /**
  * Names of the columns of data, which HugeCTR's graphs do not name, in the order of the data.
  *
- * @param labels of labels; empty for {@code label0} and so on
- * @param numbers of dense numbers; empty for {@code dense0} and so on
- * @param slots of slots; empty for {@code slot0} and so on
+ * @param labels of labels; empty for those of Norm files, the word label with a number
+ * @param numbers of dense numbers; empty likewise, dense with a number
+ * @param slots of slots; empty likewise, slot with a number
  */
 public record Columns(List<String> labels, List<String> numbers, List<String> slots) {
   /** The names that Norm files give their columns. */

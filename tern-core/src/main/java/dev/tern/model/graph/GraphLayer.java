@@ -45,7 +45,7 @@ public record GraphLayer(
           "%s: got the numbers %s, expected %s".formatted(where, numbers.keySet(), expected));
     }
     for (GraphNumber number : op.numbers()) {
-      number.require(numbers.get(number.name()), where);
+      number.require(list(numbers, number.name()), where);
     }
     requireLists(op, numbers, where);
     int made = made(op, numbers);
@@ -62,24 +62,29 @@ public record GraphLayer(
   }
 
   private static void requireLists(GraphOp op, Map<String, List<Double>> numbers, String where) {
-    if ((op == GraphOp.MLP || op == GraphOp.SLICE)
-        && numbers.values().stream().mapToInt(List::size).distinct().count() > 1) {
+    boolean lists = op == GraphOp.MLP || op == GraphOp.SLICE;
+    if (lists && numbers.values().stream().mapToInt(List::size).distinct().count() > 1) {
       throw new IllegalArgumentException(
           "%s: got lists %s of several lengths, expected one".formatted(where, numbers.keySet()));
     }
-    for (int i = 0; op == GraphOp.SLICE && i < numbers.get("from").size(); i++) {
-      if (numbers.get("from").get(i) >= numbers.get("to").get(i)) {
+    List<Double> from = op == GraphOp.SLICE ? list(numbers, "from") : List.of();
+    for (int i = 0; i < from.size(); i++) {
+      if (from.get(i) >= list(numbers, "to").get(i)) {
         throw new IllegalArgumentException(
             "%s: got the piece from %.0f to %.0f, expected an end behind its begin"
-                .formatted(where, numbers.get("from").get(i), numbers.get("to").get(i)));
+                .formatted(where, from.get(i), list(numbers, "to").get(i)));
       }
     }
   }
 
+  private static List<Double> list(Map<String, List<Double>> numbers, String name) {
+    return numbers.getOrDefault(name, List.of());
+  }
+
   private static int made(GraphOp op, Map<String, List<Double>> numbers) {
     return switch (op) {
-      case SLICE -> numbers.get("from").size();
-      case JOIN_SLOTS -> numbers.get("all").getFirst() == 0 ? 2 : 1;
+      case SLICE -> list(numbers, "from").size();
+      case JOIN_SLOTS -> list(numbers, "all").getFirst() == 0 ? 2 : 1;
       default -> 1;
     };
   }
