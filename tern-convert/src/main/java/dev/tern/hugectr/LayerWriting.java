@@ -82,6 +82,13 @@ final class LayerWriting {
       case DROPOUT -> of(layer, "Dropout").put("rate", layer.exact("rate"));
       case ELU ->
           of(layer, "ELU").put("elu_param", Json.object().put("alpha", layer.exact("alpha")));
+      default -> shaped(layer);
+    };
+  }
+
+  /** Layers without weights that change shapes, or mix what a row has. */
+  private static Json shaped(GraphLayer layer) {
+    return switch (layer.op()) {
       case CONCAT -> of(layer, "Concat").put("axis", layer.whole("axis"));
       case SLICE -> of(layer, "Slice").put("ranges", ranges(layer));
       case RESHAPE -> reshape(layer);
@@ -116,8 +123,7 @@ final class LayerWriting {
                       .put("alpha", layer.exact("alpha"))
                       .put("elu_alpha", layer.exact("alpha"))
                       .put("eps", layer.exact("epsilon")));
-      case RELU, SIGMOID, ADD, SUBTRACT, MULTIPLY, MATMUL, INTERACTION, COPY ->
-          throw new AssertionError(layer.op()); // They are plain.
+      default -> throw new AssertionError(layer.op()); // It is plain, or has weights.
     };
   }
 

@@ -170,6 +170,23 @@ final class HugeCtrExportTest {
     return ByteBuffer.wrap(Files.readAllBytes(path)).order(ByteOrder.LITTLE_ENDIAN);
   }
 
+  private static PlainGraph.Rows shifted(Batch held, HugeCtrExport.Report report) {
+    Schema schema = held.schema();
+    double[][] dense = new double[ROWS][schema.denseDim()];
+    long[][][] keys = new long[ROWS][schema.slotCount()][1];
+    for (int row = 0; row < ROWS; row++) {
+      long shift = 0;
+      for (int f = 0; f < schema.denseDim(); f++) {
+        dense[row][f] = held.dense()[row * schema.denseDim() + f];
+      }
+      for (int s = 0; s < schema.slotCount(); s++) {
+        keys[row][s][0] = held.ids(s)[row] + shift;
+        shift += report.slotSizes().get(s);
+      }
+    }
+    return new PlainGraph.Rows(dense, keys);
+  }
+
   private double[][] evaluated(Batch held, HugeCtrExport.Report report) throws IOException {
     List<Map<Long, float[]>> tables = new ArrayList<>();
     for (Json.Obj layer : embeddings().toList()) {
@@ -188,19 +205,7 @@ final class HugeCtrExportTest {
       assertThat(vectors.hasRemaining()).isFalse();
       tables.add(table);
     }
-    Schema schema = held.schema();
-    double[][] dense = new double[ROWS][schema.denseDim()];
-    long[][][] keys = new long[ROWS][schema.slotCount()][1];
-    for (int row = 0; row < ROWS; row++) {
-      long shift = 0;
-      for (int f = 0; f < schema.denseDim(); f++) {
-        dense[row][f] = held.dense()[row * schema.denseDim() + f];
-      }
-      for (int s = 0; s < schema.slotCount(); s++) {
-        keys[row][s][0] = held.ids(s)[row] + shift;
-        shift += report.slotSizes().get(s);
-      }
-    }
+    PlainGraph.Rows rows = shifted(held, report);
     ByteBuffer weights = file(HugeCtrExport.DENSE);
     Optional<Json.Obj> statistics =
         Files.exists(folder.resolve("files").resolve(HugeCtrExport.DENSE + ".ntp.json"))
@@ -213,7 +218,7 @@ final class HugeCtrExportTest {
     PlainGraph plain =
         new PlainGraph(
             graph(),
-            new PlainGraph.Rows(dense, keys),
+            rows,
             tables,
             weights::getFloat,
             (layer, variance, _) ->

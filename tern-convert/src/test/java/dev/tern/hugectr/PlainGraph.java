@@ -35,7 +35,7 @@ final class PlainGraph {
   record Rows(double[][] dense, long[][][] keys) {}
 
   /** A tensor: its sizes and its elements, row by row. */
-  private record T(int[] sizes, double[] values) {
+  record T(int[] sizes, double[] values) {
     int size(int axis) {
       return sizes[axis < 0 ? axis + sizes.length : axis];
     }
@@ -53,7 +53,7 @@ final class PlainGraph {
     }
   }
 
-  private static T of(double[] values, int... sizes) {
+  static T of(double[] values, int... sizes) {
     return new T(sizes, values);
   }
 
@@ -184,7 +184,7 @@ final class PlainGraph {
         : json.array(key).stream().map(number -> (int) number.asInteger(key)).toList();
   }
 
-  private static int whole(Json.Obj json, String key, int otherwise) {
+  static int whole(Json.Obj json, String key, int otherwise) {
     return json.has(key) ? (int) json.integer(key) : otherwise;
   }
 
@@ -222,9 +222,11 @@ final class PlainGraph {
       case "ReduceSum" -> List.of(reduce(x, whole(layer, "axis", 1), false));
       case "ReduceMean" -> List.of(reduce(x, whole(layer, "axis", 1), true));
       case "Scale" -> List.of(scale(x, layer.object("scale_param")));
-      case "Softmax" -> List.of(softmax(in, layer.has("factor") ? layer.number("factor") : 1));
-      case "SequenceMask" -> List.of(mask(in, layer));
-      case "MultiHeadAttention" -> List.of(attention(in, whole(layer, "num_attention_heads", 1)));
+      case "Softmax" ->
+          List.of(PlainAttention.softmax(in, layer.has("factor") ? layer.number("factor") : 1));
+      case "SequenceMask" -> List.of(PlainAttention.mask(in, layer));
+      case "MultiHeadAttention" ->
+          List.of(PlainAttention.attention(in, whole(layer, "num_attention_heads", 1)));
       case "FmOrder2" -> List.of(fm(x, (int) layer.integer("out_dim")));
       case "Interaction" -> List.of(interaction(x, in.get(1)));
       case "FusedReshapeConcat" -> joined(in, false);
@@ -494,94 +496,6 @@ final class PlainGraph {
       }
     }
     return of(y, x.size(0), n * factor);
-  }
-
-  private static T softmax(List<T> in, double factor) {
-    T x = in.get(0);
-    int n = x.size(-1);
-    double[] y = new double[x.values.length];
-    boolean masked = in.size() == 2;
-    for (int r = 0; r < y.length / n; r++) {
-      double[] s = new double[n];
-      for (int j = 0; j < n; j++) {
-        double value = x.values[r * n + j];
-        // A mask of attention has one head, which holds for all.
-        double keep = masked ? maskAt(in.get(1), x, r, j) : 1;
-        s[j] = masked ? value * factor - 10000 * (1 - keep) : value;
-      }
-      double most = masked ? Arrays.stream(s).max().orElseThrow() : 0;
-      double sum = 0;
-      for (double each : s) {
-        sum += Math.exp(each - most);
-      }
-      for (int j = 0; j < n; j++) {
-        y[r * n + j] = Math.exp(s[j] - most) / (masked ? sum + 1e-6 : sum);
-      }
-    }
-    return new T(x.sizes, y);
-  }
-
-  private static double maskAt(T mask, T x, int row, int column) {
-    if (mask.sizes.length < 4) {
-      return mask.values[row * x.size(-1) + column];
-    }
-    int from = x.size(2);
-    int batch = row / from / x.size(1);
-    return mask.values[(batch * from + row % from) * x.size(3) + column];
-  }
-
-  private static T mask(List<T> in, Json.Obj layer) {
-    int from = whole(layer, "max_sequence_len_from", whole(layer, "max_sequence_len", 0));
-    int to = whole(layer, "max_sequence_len_to", whole(layer, "max_sequence_len", 0));
-    int batch = in.get(0).size(0);
-    double[] y = new double[batch * from * to];
-    for (int i = 0; i < y.length; i++) {
-      int b = i / (from * to);
-      boolean inside = i / to % from < in.get(0).values[b] && i % to < in.get(1).values[b];
-      y[i] = inside ? 1 : 0;
-    }
-    return of(y, batch, 1, from, to);
-  }
-
-  private static T attention(List<T> in, int heads) {
-    T q = in.get(0);
-    T k = in.get(1);
-    T v = in.get(2);
-    int width = q.size(2) / heads;
-    int from = q.size(1);
-    int to = k.size(1);
-    double[] y = new double[q.values.length];
-    for (int b = 0; b < q.size(0); b++) {
-      for (int h = 0; h < heads; h++) {
-        for (int i = 0; i < from; i++) {
-          double[] scores = new double[to];
-          for (int j = 0; j < to; j++) {
-            for (int d = 0; d < width; d++) {
-              scores[j] +=
-                  q.values[(b * from + i) * q.size(2) + h * width + d]
-                      * k.values[(b * to + j) * q.size(2) + h * width + d]
-                      / Math.sqrt(width);
-            }
-            if (in.size() == 4) {
-              scores[j] -= 10000 * (1 - in.get(3).values[(b * from + i) * to + j]);
-            }
-          }
-          double most = Arrays.stream(scores).max().orElseThrow();
-          double sum = Arrays.stream(scores).map(s -> Math.exp(s - most)).sum();
-          for (int d = 0; d < width; d++) {
-            double mixed = 0;
-            for (int j = 0; j < to; j++) {
-              mixed +=
-                  Math.exp(scores[j] - most)
-                      / (sum + (in.size() == 4 ? 1e-6 : 0))
-                      * v.values[(b * to + j) * q.size(2) + h * width + d];
-            }
-            y[(b * from + i) * q.size(2) + h * width + d] = mixed;
-          }
-        }
-      }
-    }
-    return new T(q.sizes, y);
   }
 
   private static T fm(T x, int width) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.base.DType;
-import dev.tern.base.DataException;
 import dev.tern.base.Shape;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
@@ -31,7 +30,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each layer of a graph beside its equation for one row, and gradients beside differences. */
 final class GraphModelTest {
@@ -39,7 +37,7 @@ final class GraphModelTest {
   private static final int F = 12;
 
   /** The outputs of a row of numbers, with parameters by name. */
-  private interface Equation {
+  interface Equation {
     double[] of(double[] x, Map<String, double[]> p);
   }
 
@@ -49,7 +47,7 @@ final class GraphModelTest {
    * @param layers JSON of layers that read {@code x}, {@code F} numbers, and end with {@code out}
    * @param smooth whether differences show its gradient
    */
-  private record Case(String layers, boolean smooth, Equation equation) {
+  record Case(String layers, boolean smooth, Equation equation) {
     @Override
     public String toString() {
       return layers;
@@ -353,7 +351,7 @@ final class GraphModelTest {
         List.of(Slot.oneHot("a"), Slot.oneHot("b")));
   }
 
-  private static Graph graph(String layers) {
+  static Graph graph(String layers) {
     return Graph.parse(
         "{\"inputs\": [{\"name\": \"x\", \"kind\": \"numbers\"}], \"layers\": [%s], \"logits\": [\"out\"]}"
             .formatted(layers),
@@ -507,64 +505,6 @@ final class GraphModelTest {
       assertThat(Arrays.copyOf(out, 11)).containsExactly(3, 4, 1, 22, 23, 20, 21, 20, 21, 22, 23);
       assertThat(out).hasSize(7 + 4 + F).endsWith(11);
     }
-  }
-
-  @Test
-  void aGraphComesBackFromItsText() {
-    for (Case layer : cases().toList()) {
-      Graph graph = graph(layer.layers);
-      assertThat(Graph.parse(graph.text(), "text")).isEqualTo(graph);
-      assertThat(Graph.parse(graph.lines(), "lines")).isEqualTo(graph);
-    }
-    assertThat(Graph.parse(Graph.DEFAULT.text(), "text")).isEqualTo(Graph.DEFAULT);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '~',
-      value = {
-        "{'name': 'out', 'op': 'relu', 'in': ['y']} | the tensor y, which nothing makes",
-        "{'name': 'out', 'op': 'relu', 'in': ['out']} | which layer number 0 makes, itself",
-        "{'name': 'x', 'op': 'relu', 'in': ['x']} | the name \"x\" a second time",
-        "{'name': '', 'op': 'relu', 'in': ['x']} | of no letters",
-        "{'name': 'out', 'op': 'relu', 'in': ['x', 'x']} | got 2 inputs, expected 1",
-        "{'name': 'out', 'op': 'linear', 'in': ['x'], 'outputs': 0} | got outputs 0",
-        "{'name': 'out', 'op': 'linear', 'in': ['x'], 'outputs': 2.5} | got outputs 2.5",
-        "{'name': 'out', 'op': 'dropout', 'in': ['x'], 'rate': 1} | got rate 1",
-        "{'name': 'out', 'op': 'slice', 'in': ['x'], 'from': [3], 'to': [3]} | from 3 to 3",
-        "{'name': 'out', 'op': 'slice', 'in': ['x'], 'from': [3], 'to': [4, 5]} | lists",
-      })
-  void layersThatCannotBeAreRefused(String layer, String part) {
-    assertThatThrownBy(() -> graph(layer.replace('\'', '"')))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining(part);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '~',
-      value = {
-        "{'name': 'out', 'op': 'new', 'in': ['x']} | layers[0]: \"op\": got \"new\" in layer out",
-        "{'name': 'out', 'op': 'relu'} | layers[0]: \"in\": got none",
-        "{'name': 'out', 'op': 'relu', 'in': 'x'} | layers[0]: \"in\": got the text",
-        "{'name': 'out', 'op': 'linear', 'in': ['x']} | layers[0]: \"outputs\": got none",
-        "{'name': 'out', 'op': 'linear', 'in': ['x'], 'outputs': '4'} | layers[0]: \"outputs\"",
-        "{'name': 'out', 'op': 'relu', 'in': ['x'], 'rate': 1} | the field \"rate\"",
-        "{'name': 'out', 'op': 'repeat', 'in': ['x'], 'rows': 1, 'factor': 2} | true or false",
-      })
-  void whatIsNoJsonOfLayersIsRefusedByItsPlace(String layer, String part) {
-    assertThatThrownBy(() -> graph(layer.replace('\'', '"')))
-        .isInstanceOf(DataException.class)
-        .hasMessageContaining("test: ")
-        .hasMessageContaining(part);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"", "{", "[]", "{\"inputs\": []}", "{\"inputs\": [], \"more\": 1}"})
-  void whatIsNoGraphIsRefused(String text) {
-    assertThatThrownBy(() -> Graph.parse(text, "test")).isInstanceOf(DataException.class);
   }
 
   @ParameterizedTest
