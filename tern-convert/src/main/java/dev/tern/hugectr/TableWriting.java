@@ -150,8 +150,8 @@ record TableWriting(
                   table,
                   apart
                       ? "0 to below 2^31 - 1, as HugeCTR shifts the keys of each slot behind those"
-                            + " of the slots before it; write data with such ids by tern data"
-                            + " convert --encode"
+                          + " of the slots before it; write data with such ids by tern data"
+                          + " convert --encode"
                       : "none of 2^63 - 1, which its tables use for an empty place"));
     }
   }

@@ -12,12 +12,12 @@ final class PlainAttention {
   static T softmax(List<T> in, double factor) {
     T x = in.get(0);
     int n = x.size(-1);
-    double[] y = new double[x.values.length];
+    double[] y = new double[x.values().length];
     boolean masked = in.size() == 2;
     for (int r = 0; r < y.length / n; r++) {
       double[] s = new double[n];
       for (int j = 0; j < n; j++) {
-        double value = x.values[r * n + j];
+        double value = x.values()[r * n + j];
         // A mask of attention has one head, which holds for all.
         double keep = masked ? maskAt(in.get(1), x, r, j) : 1;
         s[j] = masked ? value * factor - 10000 * (1 - keep) : value;
@@ -31,16 +31,16 @@ final class PlainAttention {
         y[r * n + j] = Math.exp(s[j] - most) / (masked ? sum + 1e-6 : sum);
       }
     }
-    return new T(x.sizes, y);
+    return new T(x.sizes(), y);
   }
 
   private static double maskAt(T mask, T x, int row, int column) {
-    if (mask.sizes.length < 4) {
-      return mask.values[row * x.size(-1) + column];
+    if (mask.sizes().length < 4) {
+      return mask.values()[row * x.size(-1) + column];
     }
     int from = x.size(2);
     int batch = row / from / x.size(1);
-    return mask.values[(batch * from + row % from) * x.size(3) + column];
+    return mask.values()[(batch * from + row % from) * x.size(3) + column];
   }
 
   static T mask(List<T> in, Json.Obj layer) {
@@ -54,7 +54,7 @@ final class PlainAttention {
     double[] y = new double[batch * from * to];
     for (int i = 0; i < y.length; i++) {
       int b = i / (from * to);
-      boolean inside = i / to % from < in.get(0).values[b] && i % to < in.get(1).values[b];
+      boolean inside = i / to % from < in.get(0).values()[b] && i % to < in.get(1).values()[b];
       y[i] = inside ? 1 : 0;
     }
     return PlainGraph.of(y, batch, 1, from, to);
@@ -67,7 +67,7 @@ final class PlainAttention {
     int width = q.size(2) / heads;
     int from = q.size(1);
     int to = k.size(1);
-    double[] y = new double[q.values.length];
+    double[] y = new double[q.values().length];
     for (int b = 0; b < q.size(0); b++) {
       for (int h = 0; h < heads; h++) {
         for (int i = 0; i < from; i++) {
@@ -75,12 +75,12 @@ final class PlainAttention {
           for (int j = 0; j < to; j++) {
             for (int d = 0; d < width; d++) {
               scores[j] +=
-                  q.values[(b * from + i) * q.size(2) + h * width + d]
-                      * k.values[(b * to + j) * q.size(2) + h * width + d]
+                  q.values()[(b * from + i) * q.size(2) + h * width + d]
+                      * k.values()[(b * to + j) * q.size(2) + h * width + d]
                       / Math.sqrt(width);
             }
             if (in.size() == 4) {
-              scores[j] -= 10000 * (1 - in.get(3).values[(b * from + i) * to + j]);
+              scores[j] -= 10000 * (1 - in.get(3).values()[(b * from + i) * to + j]);
             }
           }
           double most = Arrays.stream(scores).max().orElseThrow();
@@ -91,13 +91,13 @@ final class PlainAttention {
               mixed +=
                   Math.exp(scores[j] - most)
                       / (sum + (in.size() == 4 ? 1e-6 : 0))
-                      * v.values[(b * to + j) * q.size(2) + h * width + d];
+                      * v.values()[(b * to + j) * q.size(2) + h * width + d];
             }
             y[(b * from + i) * q.size(2) + h * width + d] = mixed;
           }
         }
       }
     }
-    return new T(q.sizes, y);
+    return new T(q.sizes(), y);
   }
 }

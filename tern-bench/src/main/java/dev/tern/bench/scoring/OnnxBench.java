@@ -71,7 +71,7 @@ public final class OnnxBench {
         Locale.ROOT,
         json
             ? "{\"bench\":\"onnx\",\"case\":\"%s\",\"value\":%.3g,\"unit\":\"largest"
-                  + " difference\",\"rows\":%d,\"models\":%d,\"operators\":%d}%n"
+                + " difference\",\"rows\":%d,\"models\":%d,\"operators\":%d}%n"
             : "%-14s largest difference %.3g of %d rows in %d models of up to %d operators%n",
         type,
         most,

@@ -20,9 +20,9 @@ import java.util.stream.IntStream;
  * @param choice the columns that are read
  * @param policy what becomes of labels and of bad records
  */
-record RecordFiles(DataConfig config, ColumnChoice choice, ReadPolicy policy) {
+public record RecordFiles(DataConfig config, ColumnChoice choice, ReadPolicy policy) {
   /** The rows of Norm files. */
-  DataReader norm(List<Path> files) {
+  public DataReader norm(List<Path> files) {
     return NormReader.open(files, normOptions(), policy);
   }
 
@@ -45,7 +45,7 @@ record RecordFiles(DataConfig config, ColumnChoice choice, ReadPolicy policy) {
   }
 
   /** The rows of Raw files. */
-  DataReader raw(List<Path> files) {
+  public DataReader raw(List<Path> files) {
     RawOptions options = rawOptions();
     Optional<Boolean> labelled = config.binary().labelled();
     if (!policy.labels().equals(ReadPolicy.Labels.NONE) || labelled.isEmpty()) {
