@@ -546,6 +546,12 @@ final class ModelKeys {
     if (type.forms().size() > 1) {
       out.append(", ").append(lower(model.variant().form()));
     }
+    return out.append(style(model)).toString();
+  }
+
+  private static String style(ModelConfig model) {
+    ModelConfig.Type type = model.type();
+    StringBuilder out = new StringBuilder();
     if (type.hasTowers()) {
       out.append(", towers ").append(widths(model.towers().hidden(), 1));
     }
