@@ -167,7 +167,7 @@ public final class HugeCtrImport {
     GraphFile graph = GraphFile.read(sources.graph());
     requireFolders(graph, sources);
     List<String> notes = new ArrayList<>();
-    Translation translation = translate(graph, sources, options, device, notes);
+    GraphTranslation translation = translate(graph, sources, options, device, notes);
     Described made = described(graph, translation);
     FeatureEncoder encoder = encoder(made, options);
     try (Trainer trainer = trainer(made, encoder, device)) {
@@ -227,11 +227,12 @@ public final class HugeCtrImport {
   }
 
   /** The model; of cross layers that lack their rank with the one that the weights have. */
-  private static Translation translate(
+  private static GraphTranslation translate(
       GraphFile graph, Sources sources, Options options, Device device, List<String> notes) {
     int told = options.projection().orElse(0);
-    Translation translation =
-        Translation.of(graph, new Translation.Told(options.columns(), options.slotSizes(), told));
+    GraphTranslation translation =
+        GraphTranslation.of(
+            graph, new GraphTranslation.Told(options.columns(), options.slotSizes(), told));
     long got = DenseFile.size(sources.dense());
     long floats = floats(translation, device, sources);
     boolean crosses =
@@ -243,10 +244,12 @@ public final class HugeCtrImport {
       return translation;
     }
     // The file grows by the same bytes with each further rank.
-    Translation first =
-        Translation.of(graph, new Translation.Told(options.columns(), options.slotSizes(), 1));
-    Translation second =
-        Translation.of(graph, new Translation.Told(options.columns(), options.slotSizes(), 2));
+    GraphTranslation first =
+        GraphTranslation.of(
+            graph, new GraphTranslation.Told(options.columns(), options.slotSizes(), 1));
+    GraphTranslation second =
+        GraphTranslation.of(
+            graph, new GraphTranslation.Told(options.columns(), options.slotSizes(), 2));
     long one = floats(first, device, sources);
     long each = floats(second, device, sources) - one;
     long more = got / 4 - one;
@@ -257,18 +260,18 @@ public final class HugeCtrImport {
     notes.add(
         "the cross layers have matrices of rank %d, which the graph file does not say: the length of the dense weights does"
             .formatted(rank));
-    return Translation.of(
-        graph, new Translation.Told(options.columns(), options.slotSizes(), rank));
+    return GraphTranslation.of(
+        graph, new GraphTranslation.Told(options.columns(), options.slotSizes(), rank));
   }
 
-  private static long floats(Translation translation, Device device, Sources sources) {
+  private static long floats(GraphTranslation translation, Device device, Sources sources) {
     long stored = DenseFile.size(sources.dense()) / Float.BYTES;
     try (SizedModel sized = SizedModel.of(translation, device, sources.graph(), stored)) {
       return DenseFile.total(translation.weights(), sized.variables());
     }
   }
 
-  private static Described described(GraphFile graph, Translation translation) {
+  private static Described described(GraphFile graph, GraphTranslation translation) {
     Set<String> averaged = new TreeSet<>();
     for (Tables.Table table : translation.tables().tables()) {
       if (graph.embeddings().get(table.embedding()).mean()) {
@@ -306,7 +309,7 @@ public final class HugeCtrImport {
   }
 
   private static void readStatistics(
-      Sources sources, Translation translation, Map<String, Variable> variables) {
+      Sources sources, GraphTranslation translation, Map<String, Variable> variables) {
     List<String> layers = batchNorms(translation.model());
     if (!layers.isEmpty()) {
       Path beside =
@@ -327,7 +330,7 @@ public final class HugeCtrImport {
         .toList();
   }
 
-  private static long readTables(Sources sources, Translation translation, Trainer trainer) {
+  private static long readTables(Sources sources, GraphTranslation translation, Trainer trainer) {
     Map<Integer, Long> taken = new HashMap<>();
     for (Tables.Table table : translation.tables().tables()) {
       Path folder = sources.sparse().get(table.embedding());
@@ -353,7 +356,7 @@ public final class HugeCtrImport {
     return all;
   }
 
-  private static int widthOf(Translation translation, int embedding) {
+  private static int widthOf(GraphTranslation translation, int embedding) {
     return translation.tables().tables().stream()
         .filter(table -> table.embedding() == embedding)
         .findFirst()

@@ -21,7 +21,7 @@ record SizedModel(List<Variable> all) implements AutoCloseable {
    * @param floats that the file of its weights has
    * @throws DataException if sizes of layers do not fit together, or are far more than that
    */
-  static SizedModel of(Translation translation, Device device, Path graph, long floats) {
+  static SizedModel of(GraphTranslation translation, Device device, Path graph, long floats) {
     Parameters parameters = new Parameters(device, 0, Math.max(ALWAYS, 2 * floats));
     try {
       translation.model().create(translation.schema(), parameters);

@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
  * @param weights the arrays of the file of dense weights, in order
  * @param schema of raw rows
  */
-record Translation(
+record GraphTranslation(
     Schema schema,
     Tables tables,
     ModelConfig model,
@@ -29,7 +29,7 @@ record Translation(
   /** Sizes that the graph file does not say. */
   record Told(Columns columns, List<Long> slotSizes, int projection) {}
 
-  static Translation of(GraphFile graph, Told told) {
+  static GraphTranslation of(GraphFile graph, Told told) {
     Columns names = named(graph, told.columns());
     if (!told.slotSizes().isEmpty() && told.slotSizes().size() != names.slots().size()) {
       throw new DataException(
@@ -67,7 +67,7 @@ record Translation(
     }
     Graph layered = new Graph(inputs, layers, losses.logits());
     Schema schema = new Schema(names.labels(), names.numbers(), tables.slots());
-    return new Translation(
+    return new GraphTranslation(
         schema, tables, model(layered, tables, losses.tasks()), weights, losses.notes());
   }
 
