@@ -137,12 +137,12 @@ public final class SlotTables implements AutoCloseable {
         .toArray(TableBatch[]::new);
   }
 
-  /** How several ids of each of {@code slots} become one vector. */
   /** For each slot how several of its ids become one vector. */
   public List<Combiner> combiners() {
     return combiners;
   }
 
+  /** How several ids of each of {@code slots} become one vector. */
   List<Combiner> combiners(int[] slots) {
     return Arrays.stream(slots).mapToObj(combiners::get).toList();
   }

@@ -262,22 +262,11 @@ public record ModelConfig(
   public ModelConfig {
     hidden = List.copyOf(hidden);
     bottom = List.copyOf(bottom);
-    Cross cross = interaction.cross();
     int heads = interaction.heads();
-    Pairs pairs = interaction.pairs();
-    int rank = cross.rank();
-    int experts = cross.experts();
     float dropout = style.dropout();
     requireWidths(type, widths);
     require(dropout >= 0 && dropout < 1, "dropout", dropout, "0 or more and below 1");
-    require(cross.layers() >= 0, "crossLayers", cross.layers(), "0 or more");
-    require(rank >= 0, "crossRank", rank, "0 (full matrices) or more");
-    require(experts >= 0, "crossExperts", experts, "0 (no mixture) or more");
-    boolean ranked = experts == 0 || rank > 0;
-    require(ranked, "crossRank", rank, "1 or more with experts; give their rank");
-    boolean fits = rank == 0 || type.has(CROSS_MATRICES);
-    require(
-        fits, "crossRank", rank, "0 for " + type + "; DCNV2 and DLRM_DCNV2 have cross matrices");
+    requireCross(type, interaction.cross());
     require(
         heads >= 1 && (type != Type.TRANSFORMER || widths.all() % heads == 0),
         "heads",
@@ -288,7 +277,7 @@ public record ModelConfig(
           "model: got batch normalization or the activation %s for %s, whose layers are fixed; leave them out"
               .formatted(style.activation(), type));
     }
-    if (pairs == Pairs.FEATURES && !type.has(PAIRS)) {
+    if (interaction.pairs() == Pairs.FEATURES && !type.has(PAIRS)) {
       throw new IllegalArgumentException(
           "model: got pairs of features for %s, expected FM or DEEPFM; leave them out"
               .formatted(type));
@@ -323,6 +312,19 @@ public record ModelConfig(
     require(attends, "attention layers", 0, "one hidden layer or more");
     boolean gives = !type.has(MATCHING) || !hidden.isEmpty();
     require(gives, "hidden layers", 0, "one or more; the last gives the vectors");
+  }
+
+  private static void requireCross(Type type, Cross cross) {
+    int rank = cross.rank();
+    int experts = cross.experts();
+    require(cross.layers() >= 0, "crossLayers", cross.layers(), "0 or more");
+    require(rank >= 0, "crossRank", rank, "0 (full matrices) or more");
+    require(experts >= 0, "crossExperts", experts, "0 (no mixture) or more");
+    boolean ranked = experts == 0 || rank > 0;
+    require(ranked, "crossRank", rank, "1 or more with experts; give their rank");
+    boolean fits = rank == 0 || type.has(CROSS_MATRICES);
+    require(
+        fits, "crossRank", rank, "0 for " + type + "; DCNV2 and DLRM_DCNV2 have cross matrices");
   }
 
   private static void requireLosses(Type type, Variant variant, List<Task> tasks) {

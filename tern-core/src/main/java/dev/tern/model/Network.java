@@ -464,6 +464,9 @@ public final class Network implements AutoCloseable {
 
   /** The elements of each of {@link #sequences} in rows {@code [from, to)} of {@code batch}. */
   public List<Integer> elements(Batch batch, int from, int to) {
+    if (sequences.isEmpty()) {
+      return List.of(); // A row that is scored makes no garbage.
+    }
     return sequences.values().stream()
         .map(slots -> batch.offsets(slots.getFirst()))
         .map(offsets -> offsets[to] - offsets[from])
