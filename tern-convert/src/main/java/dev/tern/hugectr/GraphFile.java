@@ -34,6 +34,9 @@ record GraphFile(
 
   private static final int MOST_LAYERS = 10_000;
 
+  /** Labels, numbers and slots that a row may have. */
+  private static final int MOST_COLUMNS = 1 << 16;
+
   /** HugeCTR refuses wider vectors. */
   static final int MOST_WIDTH = 1024;
 
@@ -71,7 +74,7 @@ record GraphFile(
               .orElseThrow(() ->
                   data.wrong("sparse", each.top() + " without an embedding", "one that reads it"));
       Place of = reader.place().object("sparse_embedding_hparam");
-      List<Integer> own = of.wholes("slot_size_array", 1);
+      List<Integer> own = of.wholes("slot_size_array", 1, Integer.MAX_VALUE);
       if (own.size() != each.hotness().size()) {
         throw of.wrong(
             "slot_size_array", own.size() + " numbers", each.hotness().size() + ", one a slot");
@@ -125,12 +128,23 @@ record GraphFile(
             "dense layers alone there, as HugeCTR reads embeddings up to the first of them");
       }
     }
+    Map<String, Integer> labels = labels(data.object("label"));
+    int numbers = dense.whole("dense_dim", 0);
+    List<Sparse> sparse = sparse(data);
+    long columns =
+        labels.values().stream().mapToLong(Integer::intValue).sum()
+            + numbers
+            + sparse.stream().mapToLong(each -> each.hotness().size()).sum();
+    if (columns > MOST_COLUMNS) {
+      throw data.wrong(
+          "label", columns + " labels, numbers and slots", "at most " + MOST_COLUMNS + " together");
+    }
     return new GraphFile(
         data,
-        labels(data.object("label")),
+        labels,
         dense.text("top"),
-        dense.whole("dense_dim", 0),
-        sparse(data),
+        numbers,
+        sparse,
         List.copyOf(embeddings),
         all.subList(at, all.size()));
   }

@@ -8,6 +8,8 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.NumberEncoding;
 import dev.tern.embedding.config.Combiner;
+import dev.tern.embedding.config.TableConfig;
+import dev.tern.embedding.config.UnknownRow;
 import dev.tern.internal.checkpoint.AtomicFolder;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Network;
@@ -76,6 +78,7 @@ public final class HugeCtrExport {
       Map<String, float[]> arrays = new HashMap<>();
       network.variables().forEach(each -> arrays.put(each.name(), each.toArray()));
       exported = ModelGraphs.of(model, schema, network.slotWidths(), arrays);
+      network.tables().tables().forEach(table -> requireZeros(table.config()));
       List<Combiner> combiners = network.tables().combiners();
       tables = TableWriting.of(checkpoint, exported.graph(), combiners);
     }
@@ -132,9 +135,20 @@ public final class HugeCtrExport {
               + " scores together");
     }
     if (exported.tasks().stream().anyMatch(task -> task.weight() != 1)) {
-      notes.add("a graph file has no weights of losses: give them to compile(loss_weights)");
+      notes.add(
+          "a graph file has no weights of losses, and HugeCTR's compile(loss_weights) changes the"
+              + " loss that it reports alone");
     }
     return notes;
+  }
+
+  /** In HugeCTR an id without a row reads as zeros. */
+  private static void requireZeros(TableConfig table) {
+    if (!table.unknown().equals(UnknownRow.ZEROS)) {
+      throw new DataException(
+          "export: got the table %s, whose ids without a row read as %s, expected zeros, as HugeCTR has them; train with model.unknown: zero"
+              .formatted(table.name(), table.unknown()));
+    }
   }
 
   /** HugeCTR reads numbers and ids as the data have them. */
@@ -142,9 +156,11 @@ public final class HugeCtrExport {
     List<String> dense = encoder.rawSchema().dense();
     for (int f = 0; f < dense.size(); f++) {
       boolean plain =
-          encoder.dense().get(f) instanceof NumberEncoding.Scaled(boolean log, boolean scaled, _)
+          encoder.dense().get(f)
+                  instanceof NumberEncoding.Scaled(boolean log, boolean scaled, float fill)
               && !log
-              && !scaled;
+              && !scaled
+              && fill == 0;
       if (!plain) {
         throw new DataException(
             "export: got the number %s encoded as %s, expected it as it stands in the data, which HugeCTR reads; write encoded data by tern data convert --encode and train on them with transform: none"

@@ -17,6 +17,8 @@ import java.util.TreeMap;
  * @param projection rank of the matrices of cross layers whose graph file lacks it; 0 for vectors
  */
 record LayerTranslation(Place place, int projection) {
+  private static final int MOST_CROSSES = 1_000;
+
   /** Layers of HugeCTR without numbers, by their type. */
   static final Map<String, GraphOp> PLAIN =
       Map.of(
@@ -207,6 +209,9 @@ record LayerTranslation(Place place, int projection) {
 
   private Made cross(Place sizes) {
     int layers = sizes.whole("num_layers", 1);
+    if (layers > MOST_CROSSES) {
+      throw sizes.wrong("num_layers", Integer.toString(layers), "1 to " + MOST_CROSSES);
+    }
     OptionalInt written = sizes.wholeIfAny("projection_dim", 0);
     int rank = written.isPresent() && written.getAsInt() > 0 ? written.getAsInt() : projection;
     Made made = of(GraphOp.CROSS, Map.of("layers", whole(layers), "rank", whole(rank)));

@@ -98,7 +98,7 @@ final class Losses {
     losses.add(new Loss(bottoms.getFirst(), own.getFirst(), tasks(place, type, own)));
     if (place.has("regularizer") && !place.get("regularizer").asText("").isEmpty()) {
       notes.add(
-          "%s has the regularizer %s, which is no part of the model; set train.l2 or model.table_l2 to train on with one"
+          "%s has the regularizer %s, which is no part of the model; set train.l2 or model.tables.l2 to train on with one"
               .formatted(place.path(), place.get("regularizer").asText("")));
     }
   }

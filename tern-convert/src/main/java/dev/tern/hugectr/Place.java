@@ -97,20 +97,29 @@ record Place(String file, String path, Json.Obj json) {
   }
 
   private int whole(Json value, String field, int least) {
-    if (value instanceof Json.Int(long number) && number >= least && number <= MOST) {
+    return whole(value, field, least, MOST);
+  }
+
+  private int whole(Json value, String field, int least, int most) {
+    if (value instanceof Json.Int(long number) && number >= least && number <= most) {
       return (int) number;
     }
-    throw wrong(field, value.kind(), "a whole number from %d to %d".formatted(least, MOST));
+    throw wrong(field, value.kind(), "a whole number from %d to %d".formatted(least, most));
   }
 
   /** A whole number, or a list of them. */
   List<Integer> wholes(String field, int least) {
+    return wholes(field, least, MOST);
+  }
+
+  /** The same with a bound of their own. */
+  List<Integer> wholes(String field, int least, int most) {
     if (!(get(field) instanceof Json.Arr(List<Json> items))) {
-      return List.of(whole(field, least));
+      return List.of(whole(get(field), field, least, most));
     }
     List<Integer> all = new ArrayList<>();
     for (Json item : items) {
-      all.add(whole(item, field + "[" + all.size() + "]", least));
+      all.add(whole(item, field + "[" + all.size() + "]", least, most));
     }
     return all;
   }

@@ -53,10 +53,11 @@ final class ModelFile {
   /**
    * Writes the model.
    *
+   * @param check throws where what was written is of no use after all; then nothing stays
    * @return bytes of the file beside it; 0 if there is none
    * @throws DataException if something is at {@code target}, or where the other file would be
    */
-  long write(Path target) {
+  long write(Path target, Runnable check) {
     Map<String, Place> places = places(target.getFileName() + ".data");
     Path data = target.resolveSibling(target.getFileName() + ".data");
     boolean[] hasData = {false};
@@ -69,6 +70,7 @@ final class ModelFile {
               hasData[0] = true;
             }
             writeAll(writing, out -> model(out, places));
+            check.run();
           });
     } catch (RuntimeException | Error e) {
       if (hasData[0]) {

@@ -96,8 +96,9 @@ public final class OnnxExport {
       metadata.put("tern.inputs", features.inputs().described().toString());
       metadata.put("tern.outputs", outputs.toString());
       String name = network.model().getClass().getSimpleName();
-      long external = new ModelFile(graph, name, metadata, options.inlineBytes()).write(target);
-      checkpoint.requireUnchanged();
+      long external =
+          new ModelFile(graph, name, metadata, options.inlineBytes())
+              .write(target, checkpoint::requireUnchanged);
       long rows = tables.values().stream().mapToLong(ExportedTable::count).sum();
       return new Summary(graph.nodeCount(), rows, external);
     }

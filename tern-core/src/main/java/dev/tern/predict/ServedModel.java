@@ -11,7 +11,6 @@ import dev.tern.checkpoint.CheckpointWatch.Found;
 import dev.tern.checkpoint.CheckpointWatch.Whole;
 import dev.tern.data.Schema;
 import dev.tern.internal.memory.OutOfBudgetException;
-import dev.tern.internal.memory.ThreadWeight;
 import dev.tern.model.ModelFactory;
 import dev.tern.tensor.Device;
 import java.io.UncheckedIOException;
@@ -209,7 +208,6 @@ public final class ServedModel implements AutoCloseable {
   }
 
   private void run() {
-    ThreadWeight.lower(); // Who asks for scores comes first.
     String failure = "";
     try {
       while (!closing) {

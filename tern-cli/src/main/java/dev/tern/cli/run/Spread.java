@@ -30,9 +30,12 @@ public record Spread(double mean, double low, double high) {
     return new Spread(rate, Math.max(0, center - half), Math.min(1, center + half));
   }
 
-  /** The mean of {@code count} values with this sum and sum of squares. */
+  /** The mean of {@code count} values with this sum and sum of squares; of one value, itself. */
   public static Spread ofSums(double sum, double squares, double count) {
     double mean = sum / count;
+    if (count < 2) {
+      return new Spread(mean, mean, mean);
+    }
     double variance = Math.max(0, squares / count - mean * mean) * count / (count - 1);
     double half = Z * Math.sqrt(variance / count);
     return new Spread(mean, mean - half, mean + half);

@@ -63,8 +63,9 @@ record Plan(
   List<Trial> draw() {
     List<Trial> drawn = new ArrayList<>();
     Set<Map<String, String>> seen = new HashSet<>();
+    long first = new SplittableRandom(seed).nextLong();
     for (int number = 1; number <= trials; number++) {
-      SplittableRandom random = new SplittableRandom(seed * 0x9E3779B97F4A7C15L + number);
+      SplittableRandom random = new SplittableRandom(first + number);
       boolean isNew = false;
       for (int draw = 0; draw < MOST_DRAWS && !isNew; draw++) {
         Map<String, String> values = new LinkedHashMap<>();

@@ -150,7 +150,7 @@ public final class TuneCommand implements Callable<Integer> {
         .best()
         .ifPresent(best -> {
           out.println("best   " + plan.command(best, tuning.folder()));
-          out.println("config " + Format.path(tuning.folder().resolve("best.yaml")));
+          out.println("config " + Format.path(tuning.folder().resolve(Tuning.BEST)));
         });
     out.println("page   " + Format.path(tuning.folder().resolve("tune.html")));
     out.flush();

@@ -50,8 +50,8 @@ record TuneFile(
   }
 
   /**
-   * The trials that reached something, the best first, of equal ones the first. With halving those
-   * of fewer epochs are among them by what they reached in these.
+   * The trials that reached something and did not fail, the best first, of equal ones the first.
+   * With halving those of fewer epochs are among them by what they reached in these.
    */
   List<Trial> sorted() {
     if (figure.isEmpty()) {
@@ -61,7 +61,7 @@ record TuneFile(
     Comparator<Trial> order =
         Comparator.comparingDouble(trial -> more ? -trial.value() : trial.value());
     return trials.stream()
-        .filter(trial -> !Double.isNaN(trial.value()))
+        .filter(trial -> trial.failure().isEmpty() && !Double.isNaN(trial.value()))
         .sorted(order.thenComparingInt(Trial::number))
         .toList();
   }

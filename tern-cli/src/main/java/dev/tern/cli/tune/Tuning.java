@@ -24,6 +24,9 @@ import java.util.stream.Stream;
  * that fails is noted, and the search goes on.
  */
 final class Tuning {
+  /** The configuration of the best trial, in the folder of the search. */
+  static final String BEST = "best.yaml";
+
   private final Plan plan;
   private final Training.Session session;
   private final Path folder;
@@ -76,9 +79,16 @@ final class Tuning {
     return new Tuning(plan, session, drawn, first, TuneFile.of(plan, drawn));
   }
 
-  /** Removes the runs of an earlier search, whose trials of the same numbers had other values. */
+  /**
+   * Removes the runs of an earlier search, whose trials had other values, and what it found best.
+   */
   private static void remove(Path folder, TuneFile before) {
     before.trials().forEach(trial -> RunFolder.remove(folder.resolve(trial.folder())));
+    try {
+      Files.deleteIfExists(folder.resolve(BEST));
+    } catch (IOException e) {
+      throw new UncheckedIOException(folder.resolve(BEST) + ": " + e.getMessage(), e);
+    }
   }
 
   /** Loads the configurations of all trials: those that are refused have failed. */
@@ -308,7 +318,7 @@ final class Tuning {
     best()
         .ifPresent(trial ->
             TuneFile.write(
-                folder.resolve("best.yaml"),
+                folder.resolve(BEST),
                 plan.of(trial, folder.resolve(Plan.BEST), Optional.empty()).yaml()));
   }
 

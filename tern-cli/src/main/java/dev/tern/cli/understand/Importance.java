@@ -182,8 +182,8 @@ final class Importance {
 
   /** Which row each row has the values of. The same for a name, whatever else is shuffled. */
   private int[] shuffled(String name, int repeat, long seed) {
-    SplittableRandom random =
-        new SplittableRandom(seed * 0x9E3779B97F4A7C15L + 31L * name.hashCode() + repeat);
+    long first = new SplittableRandom(seed).nextLong();
+    SplittableRandom random = new SplittableRandom(first + 31L * name.hashCode() + repeat);
     int[] from = new int[rows.size()];
     for (int row = 0; row < from.length; row++) {
       int other = random.nextInt(row + 1);

@@ -27,6 +27,10 @@ record GraphNumber(String name, Kind kind, boolean list, double least, double mo
     return new GraphNumber(name, Kind.WHOLE, false, least, MOST);
   }
 
+  static GraphNumber whole(String name, int least, int most) {
+    return new GraphNumber(name, Kind.WHOLE, false, least, most);
+  }
+
   static GraphNumber wholes(String name, int least) {
     return new GraphNumber(name, Kind.WHOLE, true, least, MOST);
   }

@@ -20,7 +20,7 @@ public enum GraphOp {
    * Cross layers over {@code [B, n]}: {@code x (c . w) + b + c}, with a {@code rank} above 0 {@code
    * x (c V U + b) + c} ({@code layers}, {@code rank}); {@link dev.tern.nn.CrossNetwork}.
    */
-  CROSS(1, 1, GraphNumber.whole("layers", 1), GraphNumber.whole("rank", 0)),
+  CROSS(1, 1, GraphNumber.whole("layers", 1, 1_000), GraphNumber.whole("rank", 0)),
   /**
    * {@link dev.tern.nn.BatchNorm} of {@code [B, n]}; {@code share} of a batch in moving averages
    * ({@code share}, {@code epsilon}).
@@ -88,7 +88,7 @@ public enum GraphOp {
    * Of two columns of lengths, {@code [B, 1]} each: {@code [B, 1, from, to]} with 1 where both
    * indices are below the lengths of the row, else 0.
    */
-  SEQUENCE_MASK(2, 2, GraphNumber.whole("from", 1), GraphNumber.whole("to", 1)),
+  SEQUENCE_MASK(2, 2, GraphNumber.whole("from", 1, 1 << 12), GraphNumber.whole("to", 1, 1 << 12)),
   /**
    * {@code softmax(q k^T / sqrt(d)) v} for each of some {@code heads} of width {@code d}, side by
    * side; of {@code [B, L, heads * d]} each. A fourth input is a mask {@code [B, 1, L, L]} as in

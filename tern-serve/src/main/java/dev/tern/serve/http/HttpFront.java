@@ -223,7 +223,8 @@ final class HttpFront implements AutoCloseable {
   void warm(List<HttpWarmUp.Asked> requests, byte[] call, Duration time) {
     try (HttpWarmUp own = new HttpWarmUp(server, http)) {
       warming = Optional.of(own);
-      int callers = Math.min(WARM_CALLERS, options.limits().inFlight());
+      // Half of the places: one is free a moment after its caller has the answer.
+      int callers = Math.clamp(options.limits().inFlight() / 2, 1, WARM_CALLERS);
       own.run(requests, call, callers, System.nanoTime() + time.toNanos());
     } catch (Exception e) {
       notes.accept("warm-up: got " + e + "; the first requests are slower");

@@ -131,7 +131,7 @@ final class HttpWarmUp implements AutoCloseable {
       while (!isDone && caller.askEach()) {
         continue;
       }
-    } catch (IOException _) {
+    } catch (IOException | RuntimeException _) {
       return; // The first caller meets it too, or goes on alone.
     }
   }
