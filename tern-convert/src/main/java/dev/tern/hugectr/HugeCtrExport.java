@@ -146,7 +146,7 @@ public final class HugeCtrExport {
   private static void requireZeros(TableConfig table) {
     if (!table.unknown().equals(UnknownRow.ZEROS)) {
       throw new DataException(
-          "export: got the table %s, whose ids without a row read as %s, expected zeros, as HugeCTR has them; train with model.unknown: zero"
+          "export: got the table %s, whose ids without a row read as %s, expected zeros, as HugeCTR has them; train with model.unknown: zeros"
               .formatted(table.name(), table.unknown()));
     }
   }
