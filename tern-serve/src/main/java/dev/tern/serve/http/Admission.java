@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
 
 /**
@@ -57,8 +58,12 @@ final class Admission {
     return running;
   }
 
-  /** Runs {@code request} here if there is room, has it wait, or refuses it. */
-  void submit(Request request) {
+  /**
+   * Runs {@code request} if there is room, has it wait, or refuses it.
+   *
+   * @param here whether it runs on this thread, where there is room, rather than on another
+   */
+  void submit(Request request, boolean here) {
     boolean runs;
     synchronized (this) {
       runs = running < most;
@@ -69,16 +74,27 @@ final class Admission {
         return;
       }
     }
-    if (runs) {
+    if (!runs) {
+      request.refuse(true);
+    } else if (here) {
       run(request);
     } else {
-      request.refuse(true);
+      runElsewhere(request);
     }
   }
 
   /** Takes a request that waits out of the queue: nobody waits for its answer any more. */
   synchronized void withdraw(Request request) {
     queue.removeIf(waiting -> waiting.request() == request);
+  }
+
+  private void runElsewhere(Request request) {
+    try {
+      threads.execute(() -> run(request));
+    } catch (RejectedExecutionException e) {
+      next(); // The server ends.
+      throw e;
+    }
   }
 
   private void run(Request request) {

@@ -19,6 +19,7 @@ final class Hosted {
   private final Map<String, Place> byLabel = new LinkedHashMap<>();
   private final Place first;
   private final ModelMetrics metrics;
+  private final Quick quick = new Quick();
 
   /**
    * @param places in the order that they were named; not empty
@@ -36,6 +37,11 @@ final class Hosted {
 
   ModelMetrics metrics() {
     return metrics;
+  }
+
+  /** Says which of its requests are computed where they were read. */
+  Quick quick() {
+    return quick;
   }
 
   /** Those in memory. */

@@ -6,6 +6,8 @@ import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.util.thread.Invocable;
+import org.eclipse.jetty.util.thread.Invocable.InvocationType;
 
 /**
  * The body of a request, read as it comes, without a thread that waits for it. Its bytes count in
@@ -38,6 +40,7 @@ final class HttpBody {
   private final Reader reader;
   private final long most;
   private final long start = System.nanoTime();
+  private final Runnable later = Invocable.from(InvocationType.NON_BLOCKING, this::read);
   private byte[] bytes = NOTHING;
   private int length;
   private long reserved;
@@ -89,7 +92,7 @@ final class HttpBody {
         Content.Chunk chunk = request.read();
         if (chunk == null) {
           watch(true);
-          request.demand(this::read);
+          request.demand(later);
           return false;
         }
         if (Content.Chunk.isFailure(chunk)) {

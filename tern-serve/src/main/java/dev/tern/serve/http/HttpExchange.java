@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One request and its answer. The body is read as it comes, without a thread that waits for it;
  * then the request waits for its turn, without a thread either; then one thread computes and
- * answers.
+ * answers: the one that read it where that is quick ({@link Quick}).
  */
 final class HttpExchange implements Admission.Request, HttpBody.Reader {
   private static final HttpField JSON =
@@ -156,10 +156,22 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
   @Override
   public void whole() {
     Route asked = route;
+    Hosted served = model;
     if (asked != null && asked.kind().changes()) {
-      answer(front.answers().change(asked, Arrays.copyOf(body.bytes(), body.length())));
+      front.execute(() -> change(asked));
     } else {
-      front.admit(this);
+      boolean isForScores = asked != null && !asked.kind().finds();
+      front.admit(this, isForScores && served != null && served.quick().is(body.length()));
+    }
+  }
+
+  private void change(Route asked) {
+    try {
+      answer(front.answers().change(asked, Arrays.copyOf(body.bytes(), body.length())));
+    } catch (RefusedException e) {
+      answer(JsonText.error(e));
+    } catch (RuntimeException | Error e) {
+      broken(e);
     }
   }
 
@@ -179,8 +191,12 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
         bytes = body.inflated(0, encoding.get());
         count = bytes.length;
       }
+      long begun = System.nanoTime();
       Answers.Scored scored =
           front.answers().score(asked, served, metrics, bytes, count, jsonLength(count));
+      if (!asked.kind().finds()) {
+        served.quick().took(body.length(), System.nanoTime() - begun);
+      }
       version = Long.toString(scored.step());
       answer(scored.reply());
     } catch (RefusedException e) {

@@ -140,7 +140,7 @@ final class HttpFront implements AutoCloseable {
       protocols.add(plain);
       protocols.add(limited(new Http2WithoutUpgrade(http)));
     }
-    int selectors = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
+    int selectors = Runtime.getRuntime().availableProcessors(); // They compute, too.
     ServerConnector made =
         new ServerConnector(server, 1, selectors, protocols.toArray(ConnectionFactory[]::new));
     made.setHost(options.listening().host());
@@ -174,14 +174,22 @@ final class HttpFront implements AutoCloseable {
     }
   }
 
-  /** Every request comes here. */
-  private final class Entry extends Handler.Abstract {
+  /**
+   * Every request comes here, on a thread that reads connections and must not be held: whoever
+   * computes more than a little, or may have to wait, does so by {@link #execute}.
+   */
+  private final class Entry extends Handler.Abstract.NonBlocking {
     @Override
     public boolean handle(Request request, Response response, Callback callback) {
       if (HttpGrpcCall.isCall(request)) {
         new HttpGrpcCall(HttpFront.this, request, response, callback).begin();
-      } else {
-        new HttpExchange(HttpFront.this, request, response, callback).begin();
+        return true;
+      }
+      HttpExchange exchange = new HttpExchange(HttpFront.this, request, response, callback);
+      if (HttpMethod.POST.is(request.getMethod())) {
+        exchange.begin();
+      } else { // Pages, which take a while to write.
+        execute(exchange::begin);
       }
       return true;
     }
@@ -308,8 +316,18 @@ final class HttpFront implements AutoCloseable {
     return new RefusedException(429, "queue: got more requests than can wait; ask again later");
   }
 
-  void admit(Admission.Request request) {
-    admission.submit(request);
+  /**
+   * Has a request computed when there is room.
+   *
+   * @param here whether this thread may do it
+   */
+  void admit(Admission.Request request, boolean here) {
+    admission.submit(request, here);
+  }
+
+  /** Runs what takes a while on a thread that reads no connections. */
+  void execute(Runnable work) {
+    server.getThreadPool().execute(work);
   }
 
   void watch(HttpBody body, boolean isReading) {

@@ -154,18 +154,40 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
 
   @Override
   public void whole() {
-    GrpcMethod called = called();
-    if (called.scores()) {
-      front.admit(this);
-      return;
+    if (called().scores()) {
+      front.admit(this, isQuick());
+    } else {
+      front.execute(this::get);
     }
+  }
+
+  /** Whether the call is computed at once. What is compressed is not read to find that out. */
+  private boolean isQuick() {
+    GrpcFrame frame = GrpcFrame.of(body.bytes(), body.length());
+    if (frame.isCompressed()) {
+      return false;
+    }
+    return served(body.bytes(), GrpcFrame.PREFIX, body.length()).quick().is(body.length());
+  }
+
+  private Hosted served(byte[] bytes, int from, int to) {
+    return front.answers().model(GrpcAnswers.route(Route.Kind.INFER, bytes, from, to));
+  }
+
+  /** Answers a call that asks for no scores. */
+  private void get() {
     try {
+      GrpcMethod called = called();
       Message message = message();
       if (called == GrpcMethod.HEALTH_WATCH) {
         watch(GrpcProtocol.service(message.bytes, message.from, message.to));
       } else {
         answer(front.grpc().get(called, message.bytes, message.from, message.to));
       }
+    } catch (RefusedException e) {
+      refused(e);
+    } catch (RuntimeException | Error e) {
+      broken(e);
     } finally {
       // Also what inflating took after the caller gave up.
       body.release();
@@ -208,8 +230,10 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
       Hosted found = front.answers().model(route);
       model = found;
       metrics = isWarmUp ? front.metrics().warmUp : found.metrics();
+      long begun = System.nanoTime();
       Answers.Scored scored =
           front.grpc().score(route, found, metrics, message.bytes, message.from, message.to);
+      found.quick().took(body.length(), System.nanoTime() - begun);
       requireTime();
       version = Long.toString(scored.step());
       answer(scored.reply());

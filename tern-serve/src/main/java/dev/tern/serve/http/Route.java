@@ -49,6 +49,11 @@ record Route(Kind kind, String model, String version, String label) {
       };
     }
 
+    /** Whether it is for items of a whole corpus, which takes longer than scores of a few rows. */
+    boolean finds() {
+      return this == RETRIEVE || this == RETRIEVE_ROWS;
+    }
+
     /** Where {@code model} counts requests for it. */
     RequestCounts counts(ModelMetrics model) {
       return switch (this) {

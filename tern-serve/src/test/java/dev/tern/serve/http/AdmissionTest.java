@@ -1,11 +1,13 @@
 package dev.tern.serve.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -37,25 +39,53 @@ final class AdmissionTest {
     return request(name, () -> {});
   }
 
+  private void submit(Admission.Request request) {
+    admission.submit(request, true);
+  }
+
   @Test
   void aRequestRunsAtOnceWhereThereIsRoom() {
-    admission.submit(request("a"));
-    admission.submit(request("b"));
+    submit(request("a"));
+    submit(request("b"));
     assertThat(told).containsExactly("a ran", "b ran");
     assertThat(admission.running()).isZero();
   }
 
   @Test
+  void aRequestThatIsNotForThisThreadRunsOnAnother() {
+    admission.submit(request("a"), false);
+    assertThat(told).isEmpty();
+    assertThat(admission.running()).isEqualTo(1);
+    threads.remove().run();
+    assertThat(told).containsExactly("a ran");
+    assertThat(admission.running()).isZero();
+  }
+
+  @Test
+  void aRequestThatNoThreadTakesGivesItsPlaceBack() {
+    Admission ended =
+        new Admission(
+            ServeLimits.DEFAULT,
+            work -> {
+              throw new RejectedExecutionException();
+            },
+            clock::get);
+    assertThatThrownBy(() -> ended.submit(request("a"), false))
+        .isInstanceOf(RejectedExecutionException.class);
+    assertThat(ended.running()).isZero();
+  }
+
+  @Test
   void requestsWaitInOrderAndTheOneTooManyIsRefused() {
-    admission.submit(
+    submit(
         request(
             "a",
             () -> {
-              admission.submit(request("b"));
+              submit(request("b"));
               assertThat(admission.isFull()).isFalse();
-              admission.submit(request("c"));
+              submit(request("c"));
               assertThat(admission.isFull()).isTrue();
-              admission.submit(request("d"));
+              submit(request("d"));
             }));
     while (!threads.isEmpty()) {
       threads.remove().run();
@@ -67,13 +97,13 @@ final class AdmissionTest {
 
   @Test
   void aRequestThatWaitedForTooLongIsRefusedWhetherOrNotAnotherEnds() {
-    admission.submit(
+    submit(
         request(
             "a",
             () -> {
-              admission.submit(request("b"));
+              submit(request("b"));
               clock.set(Duration.ofMillis(60).toNanos());
-              admission.submit(request("c"));
+              submit(request("c"));
               clock.set(Duration.ofMillis(101).toNanos());
               admission.expire();
               assertThat(told).containsExactly("a ran", "b waited too long");
@@ -87,7 +117,7 @@ final class AdmissionTest {
   @Test
   void aRequestThatFailsGivesItsPlaceBack() {
     try {
-      admission.submit(
+      submit(
           request(
               "a",
               () -> {
@@ -96,7 +126,7 @@ final class AdmissionTest {
     } catch (IllegalStateException e) {
       told.add("thrown");
     }
-    admission.submit(request("b"));
+    submit(request("b"));
     assertThat(told).containsExactly("a ran", "thrown", "b ran");
   }
 }

@@ -47,6 +47,9 @@ final class TestServer implements AutoCloseable {
   /** Bodies that are being answered, or wait for a turn. */
   final Semaphore begun = new Semaphore(0);
 
+  /** Runs on the thread that answers. */
+  volatile Runnable whenAnswering = () -> {};
+
   private final ModelServer server;
 
   TestServer(ServeOptions options, String... sources) {
@@ -140,6 +143,7 @@ final class TestServer implements AutoCloseable {
   private Reply answer(String name, byte[] body, OptionalInt jsonLength, ServedVersion version) {
     String text = new String(body, StandardCharsets.ISO_8859_1);
     answered.add(name);
+    whenAnswering.run();
     if (text.startsWith("wait")) {
       begun.release();
       turns.acquireUninterruptibly();

@@ -1,0 +1,82 @@
+package dev.tern.serve.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+final class QuickTest {
+  /** On a machine that has much else to do it takes a while until all are quick. */
+  private static final int MOST_REQUESTS = 50_000;
+
+  private final Quick quick = new Quick();
+
+  private void answer(int count, long micros) {
+    for (int i = 0; i < count; i++) {
+      quick.took(1_000, TimeUnit.MICROSECONDS.toNanos(micros));
+    }
+  }
+
+  @Test
+  void nothingIsQuickBeforeItIsKnown() {
+    assertThat(quick.is(1_000)).isFalse();
+    answer(10, 20);
+    assertThat(quick.is(1_000)).isFalse();
+  }
+
+  @Test
+  void smallRequestsAreQuickOnceTheyWereForAWhile() {
+    answer(100, 20);
+    assertThat(quick.is(1_000)).isTrue();
+    assertThat(quick.is(8 << 10)).isTrue();
+    assertThat(quick.is((8 << 10) + 1)).isFalse();
+  }
+
+  @Test
+  void oneSlowRequestIsEnoughForTheNextOnesToGoElsewhere() {
+    answer(100, 20);
+    answer(1, 1_000);
+    assertThat(quick.is(1_000)).isFalse();
+    answer(100, 20);
+    assertThat(quick.is(1_000)).isTrue();
+  }
+
+  @Test
+  void largeRequestsSayNothingOfSmallOnes() {
+    answer(100, 20);
+    quick.took(100_000, TimeUnit.SECONDS.toNanos(1));
+    assertThat(quick.is(1_000)).isTrue();
+  }
+
+  @Test
+  void aRequestThatTakesFiftyMicrosecondsIsNotQuick() {
+    answer(500, 51);
+    assertThat(quick.is(1_000)).isFalse();
+  }
+
+  @Test
+  void quickRequestsOfAConnectionAreComputedByTheThreadThatReadsIt() throws Exception {
+    try (TestServer server = TestServer.start();
+        HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
+      HttpRequest request =
+          HttpRequest.newBuilder(URI.create(server.url() + "/v2/models/m/infer"))
+              .POST(HttpRequest.BodyPublishers.ofString("{}"))
+              .build();
+      AtomicReference<Thread> last = new AtomicReference<>(Thread.currentThread());
+      int inOneThread = 0;
+      for (int i = 0; i < MOST_REQUESTS && inOneThread < 100; i++) {
+        Thread before = last.get();
+        server.whenAnswering = () -> last.set(Thread.currentThread());
+        client.send(request, HttpResponse.BodyHandlers.discarding());
+        inOneThread = last.get() == before ? inOneThread + 1 : 0;
+      }
+      // Threads that took turns would not come a hundred times in a row.
+      assertThat(inOneThread).isEqualTo(100);
+    }
+  }
+}
