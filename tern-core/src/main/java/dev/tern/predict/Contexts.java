@@ -25,6 +25,9 @@ final class Contexts {
   private int left;
   private boolean closed;
 
+  /** For the one thread that prepares. */
+  private boolean prepared;
+
   /**
    * @param threads that one call may have
    */
@@ -125,9 +128,12 @@ final class Contexts {
     });
   }
 
-  /** Makes all contexts and their scorers. */
+  /** Makes all contexts and their scorers, once. */
   void prepare() {
-    forAll(all -> all.forEach(Context::prepare));
+    if (!prepared) {
+      forAll(all -> all.forEach(Context::prepare));
+      prepared = true;
+    }
   }
 
   private void forAll(Consumer<List<Context>> use) {

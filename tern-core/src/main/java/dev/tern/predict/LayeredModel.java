@@ -55,6 +55,9 @@ final class LayeredModel {
   /** Versions that may be in use, the newest last. */
   private final List<Use> uses = new ArrayList<>();
 
+  /** Of versions that left, for the next one: one at most, as it holds memory. */
+  private final List<Seat> free = new ArrayList<>();
+
   /** All states and changes that are not closed. */
   private final Set<ModelState> states = new HashSet<>();
 
@@ -66,7 +69,7 @@ final class LayeredModel {
   private boolean stuck;
 
   /** A version that may be in use, and the changes that it reads beneath. */
-  private record Use(ModelVersion version, Set<StepChanges> beneath) {}
+  private record Use(ModelVersion version, Seat seat, Set<StepChanges> beneath) {}
 
   LayeredModel(
       Device device,
@@ -125,10 +128,30 @@ final class LayeredModel {
   }
 
   private ModelVersion version(Optional<ItemFinder> items) {
-    Predictor predictor = new Predictor(device, encoder, current.network(), threads);
-    ModelVersion version = new ModelVersion(current, predictor, recent, items);
-    uses.add(new Use(version, new HashSet<>(waiting)));
+    sweep();
+    Seat seat = free.isEmpty() ? seat() : free.removeLast();
+    seat.set(current.network(), byTable(List.copyOf(waiting)));
+    ModelVersion version = new ModelVersion(current, seat.predictor(), recent, items);
+    uses.add(new Use(version, seat, new HashSet<>(waiting)));
     return version;
+  }
+
+  private Seat seat() {
+    SlotTables view = base.tables().beneath(byTable(List.of()));
+    Network network = base.beside(factory, view);
+    return new Seat(network, view, new Predictor(device, encoder, network, threads));
+  }
+
+  /** Frees what is kept for the next version. */
+  void spare() {
+    free.forEach(Seat::close);
+    free.clear();
+  }
+
+  private void leave(Use use) {
+    use.version().release();
+    spare(); // The one that was used last is the one in the cache.
+    free.add(use.seat());
   }
 
   /** The folder of the checkpoint that was read as a whole. */
@@ -200,10 +223,13 @@ final class LayeredModel {
         return tryUpdate(update);
       } catch (OutOfBudgetException e) {
         sweep();
-        if (undo.isEmpty()) {
+        if (free.isEmpty() && undo.isEmpty()) {
           throw e;
         }
-        undo.removeLast();
+        if (free.isEmpty()) {
+          undo.removeLast();
+        }
+        spare();
         sweep();
       }
     }
@@ -311,6 +337,7 @@ final class LayeredModel {
       use.beneath().remove(step);
       for (int t = 0; t < step.tables().size(); t++) {
         use.version().state().view().drop(t, step.tables().get(t));
+        use.seat().view().drop(t, step.tables().get(t));
       }
     }
     before.ifPresent(undo::addFirst);
@@ -346,7 +373,7 @@ final class LayeredModel {
     uses.removeIf(use -> {
       boolean drained = use.version().isDrained();
       if (drained) {
-        use.version().release();
+        leave(use);
       }
       return drained;
     });
@@ -378,8 +405,9 @@ final class LayeredModel {
 
   /** Frees everything; no version may be in use. */
   void close() {
-    uses.forEach(use -> use.version().release());
+    uses.forEach(this::leave);
     uses.clear();
+    spare();
     changes.forEach(StepChanges::close);
     changes.clear();
     states.forEach(state -> state.network().close());

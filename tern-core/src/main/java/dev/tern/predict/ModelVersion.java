@@ -178,9 +178,8 @@ public final class ModelVersion implements AutoCloseable {
     items.ifPresent(ItemFinder::prepare);
   }
 
-  /** Frees the working memory and the vectors of items; no call may be under way. */
+  /** Frees the vectors of items; no call may be under way. */
   void release() {
-    predictor.release();
     items.ifPresent(ItemFinder::close);
   }
 }

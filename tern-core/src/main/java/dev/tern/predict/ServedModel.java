@@ -365,6 +365,7 @@ public final class ServedModel implements AutoCloseable {
   /** Has another model serve, unless it moves predictions too far. */
   private boolean replace(Whole update, long begin) {
     RecentRows rows = recent;
+    model.spare();
     LayeredModel next = load(update.checkpoint());
     boolean serves = false;
     try {

@@ -51,9 +51,9 @@ public final class Computation implements AutoCloseable {
 
   /**
    * Plans a computation of {@code outputs} for which the content of some variables never changes
-   * from here on. Products read these from copies in an order that is faster to read, which all
-   * computations of the device share and which stay in its memory until it closes. The results are
-   * the same bits.
+   * from here on but by {@link Variable#copy}. Products read these from copies in an order that is
+   * faster to read, which all computations of the device share and which stay in its memory until
+   * it closes. The results are the same bits.
    */
   public static Computation withConstants(
       Device device, List<Tensor> outputs, Collection<Variable> constants) {

@@ -100,6 +100,21 @@ public final class Variable implements AutoCloseable {
     Memory.copyIn(values, 0, addressToWrite(), values.length);
   }
 
+  /**
+   * Takes all elements of another variable of the same shape and type. Computations that have this
+   * one as a constant ({@link Computation#withConstants}) compute with them from then on; none may
+   * run meanwhile.
+   */
+  public void copy(Variable other) {
+    if (tensor.type() != other.tensor.type() || !shape().equals(other.shape())) {
+      throw new IllegalArgumentException(
+          "%s: got a copy of %s, expected %s".formatted(name, other.tensor, tensor));
+    }
+    long bytes = (long) shape().elements() * tensor.type().bytes();
+    Memory.copy(other.address(), addressToWrite(), bytes);
+    device.engine().repack(buffer());
+  }
+
   /** Sets the one element of an F32 variable. */
   public void set(float value) {
     requireF32("set", 1);

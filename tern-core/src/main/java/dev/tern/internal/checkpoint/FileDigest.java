@@ -25,10 +25,11 @@ import java.util.zip.CRC32C;
  */
 public final class FileDigest {
   private static final int BLOCK = 1 << 20;
+  private static final int PIECE = 64 << 10;
 
-  /** The buffer into which a thread reads blocks. */
+  /** The buffer into which a thread reads pieces of blocks. */
   private static final ThreadLocal<ByteBuffer> BUFFER =
-      ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BLOCK));
+      ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(PIECE));
 
   private final FileChannel channel;
   private final int[] sums;
@@ -106,20 +107,29 @@ public final class FileDigest {
   }
 
   private void readBlock(int block) {
-    long from = (long) block * BLOCK;
-    ByteBuffer bytes = BUFFER.get().clear().limit((int) Math.min(BLOCK, length - from));
+    long at = (long) block * BLOCK;
+    long end = Math.min(length, at + BLOCK);
+    ByteBuffer bytes = BUFFER.get();
+    CRC32C sum = new CRC32C();
+    while (at < end) {
+      bytes.clear().limit((int) Math.min(PIECE, end - at));
+      at += readPiece(bytes, at);
+      sum.update(bytes.flip());
+      Thread.yield(); // Requests are answered meanwhile, and should not wait for a whole block.
+    }
+    sums[block] = (int) sum.getValue();
+  }
+
+  private int readPiece(ByteBuffer bytes, long at) {
     try {
-      while (bytes.hasRemaining()) {
-        if (channel.read(bytes, from + bytes.position()) < 0) {
-          throw new IOException("it became shorter");
-        }
+      int read = channel.read(bytes, at);
+      if (read < 0) {
+        throw new IOException("it became shorter");
       }
+      return read;
     } catch (IOException e) {
       throw new UncheckedIOException(DataException.reason(e), e);
     }
-    CRC32C sum = new CRC32C();
-    sum.update(bytes.flip());
-    sums[block] = (int) sum.getValue();
   }
 
   /** The SHA-256 of all bytes of a file, in hexadecimal. */

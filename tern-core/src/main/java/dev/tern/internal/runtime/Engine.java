@@ -378,6 +378,11 @@ public final class Engine implements AutoCloseable {
     }
   }
 
+  /** To be called after a leaf was written that is constant for some computations. */
+  public void repack(Buffer leaf) {
+    constants.repack(leaf);
+  }
+
   /** Frees a leaf of this engine. */
   public void free(Buffer leaf) {
     beforeWrite(leaf);

@@ -10,15 +10,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Matrices whose content never changes, packed once in the order in which products read them. All
- * computations of an engine share them: products of 20 rows and of 250 read the same ones. Their
- * memory is the engine's until it closes, or until the matrix itself is freed.
+ * Matrices whose content does not change while they are in use, packed once in the order in which
+ * products read them. All computations of an engine share them: products of 20 rows and of 250 read
+ * the same ones. Their memory is the engine's until it closes, or until the matrix itself is freed.
  */
 final class PackedConstants {
   private final Allocator allocator;
-  private final Map<Key, Long> packed = new HashMap<>();
+  private final Map<Key, Packed> packed = new HashMap<>();
 
   private record Key(Buffer buffer, PackedOrder order) {}
+
+  private record Packed(ProductSpec spec, long address) {}
 
   PackedConstants(Allocator allocator) {
     this.allocator = allocator;
@@ -53,19 +55,30 @@ final class PackedConstants {
         .removeIf(entry -> {
           boolean isOf = entry.getKey().buffer().equals(buffer);
           if (isOf) {
-            allocator.free(entry.getValue());
+            allocator.free(entry.getValue().address());
           }
           return isOf;
         });
   }
 
+  /** Packs a matrix again whose content was replaced; nobody may compute with it meanwhile. */
+  synchronized void repack(Buffer buffer) {
+    packed.forEach((key, copy) -> {
+      if (key.buffer().equals(buffer)) {
+        MatMul.pack(copy.spec(), buffer.address(), copy.address());
+      }
+    });
+  }
+
   private synchronized long find(ProductSpec spec, Buffer buffer, PackedOrder order) {
-    return packed.computeIfAbsent(
-        new Key(buffer, order),
-        key -> {
-          long to = allocator.allocate(order.bytes(), "packed weights");
-          MatMul.pack(spec, buffer.address(), to);
-          return to;
-        });
+    return packed
+        .computeIfAbsent(
+            new Key(buffer, order),
+            key -> {
+              long to = allocator.allocate(order.bytes(), "packed weights");
+              MatMul.pack(spec, buffer.address(), to);
+              return new Packed(spec, to);
+            })
+        .address();
   }
 }

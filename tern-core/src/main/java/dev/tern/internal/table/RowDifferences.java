@@ -18,6 +18,8 @@ import java.util.function.BooleanSupplier;
  * Notes which rows of the table the source has at all, by a bit for each.
  */
 final class RowDifferences implements RowSource, AutoCloseable {
+  private static final int YIELD_ROWS = 256;
+
   private final TableRows table;
   private final TableConfig config;
   private final RowSource source;
@@ -74,6 +76,9 @@ final class RowDifferences implements RowSource, AutoCloseable {
         ids[kept] = ids[i];
         Memory.copy(row, values + kept * rowBytes, rowBytes);
         kept++;
+      }
+      if (i % YIELD_ROWS == YIELD_ROWS - 1) {
+        Thread.yield(); // Who scores meanwhile on this processor should not wait for all.
       }
     }
     return kept;

@@ -118,6 +118,7 @@ public final class RowFold {
         Memory.copy(changed.addresses[i], to, rowBytes);
       }
     }
+    Thread.yield(); // Who scores meanwhile on this processor should not wait for a whole fold.
   }
 
   private void changeIndex(int block, int fresh) {
