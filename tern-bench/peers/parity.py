@@ -236,6 +236,33 @@ class Model:
         factors = self.linear("attention.seen.out", hidden) * mask.unsqueeze(2)
         return self.deep(torch.cat([self.flat(e), (factors * keys).sum(1)], 1))
 
+    def gru(self, name, x, mask, factors=None):
+        """(B, T, H): the state after each element; elements behind the end leave it as it was."""
+        gates, recurrent = self.linear(name + ".gates", x), self.weights[name + ".recurrent"]
+        state, states = torch.zeros(self.rows, recurrent.shape[0]), []
+        for t in range(x.shape[1]):
+            given, found = gates[:, t].chunk(3, 1), (state @ recurrent).chunk(3, 1)
+            update = torch.sigmoid(given[0] + found[0])
+            if factors is not None:
+                update = update * factors[:, t : t + 1]
+            candidate = torch.tanh(given[2] + torch.sigmoid(given[1] + found[1]) * found[2])
+            state = torch.where(mask[:, t : t + 1], (1 - update) * state + update * candidate, state)
+            states.append(state)
+        return torch.stack(states, 1)
+
+    def dien(self, e):
+        keys, mask, lengths = self.sequence()
+        states = self.gru("interest.seen.states", keys, mask)
+        if self.index["auxiliary"] > 0:
+            others = torch.zeros_like(keys).masked_scatter(mask.unsqueeze(2), keys[mask].flip(0))
+            own, other = ((states[:, :-1] * x[:, 1:]).sum(2) for x in (keys, others))
+            losses = (F.softplus(-own) + F.softplus(other)) * mask[:, 1:]
+            self.added = self.index["auxiliary"] * (losses.sum(1) / (lengths - 1).clamp(min=1)).mean()
+        wanted = self.query(e) @ self.weights["interest.seen.attention"]
+        fit = (states * wanted.unsqueeze(1)).sum(2).masked_fill(~mask, -1e9)
+        last = self.gru("interest.seen.evolution", states, mask, fit.softmax(1))[:, -1]
+        return self.deep(torch.cat([self.flat(e), last], 1))
+
     def bst(self, e):
         keys, mask, lengths = self.sequence()
         longest = keys.shape[1]

@@ -209,6 +209,7 @@ final class TrainRunTest {
         variant("model.vectors", "9", "xdeepfm", v -> v.vectors(), 9),
         variant("model.reduction", "5", "fibinet", v -> v.reduction(), 5),
         variant("model.levels", "2", "ple", v -> v.levels(), 2),
+        variant("model.auxiliary", "0.5", "dien", v -> v.auxiliary(), 0.5f),
         variant("model.products", "both", "pnn", v -> v.form(), Form.BOTH),
         variant("model.bilinear", "field", "fibinet", v -> v.form(), Form.FIELD),
         variant("model.structure", "parallel", "gdcn", v -> v.form(), Form.PARALLEL),

@@ -62,7 +62,7 @@ public final class OnnxExport {
    * @param target a new file; one beside it, whose name has {@code .data} behind, if tables are
    *     larger than {@link OnnxOptions#inlineBytes}
    * @throws dev.tern.base.DataException if something is there, or the checkpoint is of no model of
-   *     Tern's
+   *     Tern's, or of one with a recurrent unit
    */
   public static Summary write(Checkpoint checkpoint, Path target, OnnxOptions options) {
     return write(checkpoint, checkpoint.requireModel(), target, options);

@@ -1,6 +1,7 @@
 package dev.tern.onnx;
 
 import dev.tern.base.DType;
+import dev.tern.base.DataException;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import java.util.ArrayList;
@@ -87,7 +88,12 @@ final class Translation {
       case Op.DotInteraction _ -> plain(dotInteraction(node));
       case Op.PairSums _ -> plain(pairSums(node));
       case Op.Ruled _ -> translated(node.input(0));
-      case Op.Uniform _, Op.DotInteractionGradient _, Op.PairSumsGradient _ -> throw unknown(node);
+      case Op.Gru _ ->
+          throw new DataException(
+              "onnx: got a gated recurrent unit over sequences, as in DIEN, expected operators of"
+                  + " ONNX, whose GRU weighs no updates; serve the checkpoint by tern serve");
+      case Op.Uniform _, Op.DotInteractionGradient _, Op.PairSumsGradient _, Op.GruGradient _ ->
+          throw unknown(node);
     };
   }
 

@@ -38,7 +38,7 @@ final class OnnxExportTest {
   @TempDir private Path folder;
 
   @ParameterizedTest
-  @EnumSource(ModelConfig.Type.class)
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "DIEN")
   void everyModelHasTheLogitsOfThePredictor(ModelConfig.Type type) {
     ExportedRun run = ExportedRun.of(DrawnRun.of(type, 0), folder.resolve("checkpoint"));
     Path model = folder.resolve("model.onnx");
@@ -198,6 +198,18 @@ final class OnnxExportTest {
     assertThatThrownBy(() -> OnnxExport.write(Checkpoint.open(saved), model, byCaller))
         .isInstanceOf(DataException.class)
         .hasMessageContaining("ids found by the graph");
+    assertThat(model).doesNotExist();
+  }
+
+  @Test
+  void aRecurrentUnitIsRefusedAndLeavesNoFile() {
+    ExportedRun run =
+        ExportedRun.of(DrawnRun.of(ModelConfig.Type.DIEN, 0), folder.resolve("checkpoint"));
+    Path model = folder.resolve("model.onnx");
+    assertThatThrownBy(() -> OnnxExport.write(run.checkpoint(), model, OnnxOptions.DEFAULT))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("got a gated recurrent unit")
+        .hasMessageContaining("tern serve");
     assertThat(model).doesNotExist();
   }
 

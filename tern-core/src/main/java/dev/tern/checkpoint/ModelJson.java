@@ -114,6 +114,9 @@ final class ModelJson {
             .put("vectors", variant.vectors())
             .put("reduction", variant.reduction())
             .put("levels", variant.levels());
+    if (variant.auxiliary() != 0) {
+      json.put("auxiliary", variant.auxiliary());
+    }
     variant.graph().ifPresent(graph -> json.put(GRAPH, Json.parseObject(graph.text(), GRAPH)));
     return json;
   }
@@ -122,10 +125,12 @@ final class ModelJson {
     return new Variant(
         Form.valueOf(json.text("form")),
         sizes(json, "second"),
-        (int) json.integer("units"),
-        (int) json.integer("vectors"),
-        (int) json.integer("reduction"),
-        (int) json.integer("levels"),
+        new Variant.Counts(
+            (int) json.integer("units"),
+            (int) json.integer("vectors"),
+            (int) json.integer("reduction"),
+            (int) json.integer("levels")),
+        json.has("auxiliary") ? (float) json.number("auxiliary") : 0,
         json.has(GRAPH)
             ? Optional.of(Graph.parse(json.object(GRAPH).toString(), GRAPH))
             : Optional.empty());

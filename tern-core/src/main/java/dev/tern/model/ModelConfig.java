@@ -2,6 +2,7 @@ package dev.tern.model;
 
 import static dev.tern.model.ModelBuilder.paper;
 import static dev.tern.model.ModelPart.ATTENTION;
+import static dev.tern.model.ModelPart.AUXILIARY;
 import static dev.tern.model.ModelPart.BILINEAR;
 import static dev.tern.model.ModelPart.BLOCKS;
 import static dev.tern.model.ModelPart.BOTTOM_TOP;
@@ -65,6 +66,7 @@ import dev.tern.model.papers.Sizes;
 import dev.tern.model.papers.SlotWidths;
 import dev.tern.model.papers.Wukong;
 import dev.tern.model.sequences.Bst;
+import dev.tern.model.sequences.Dien;
 import dev.tern.model.sequences.Din;
 import dev.tern.model.sequences.SelfAttentive;
 import dev.tern.nn.Activation;
@@ -175,6 +177,7 @@ public record ModelConfig(
     MMOE(paper(MixtureOfExperts::new), NETWORK, WIDTHS, TOWERS, EXPERTS, GATES),
     ESMM(ModelConfig::entireSpace, VECTORS, WIDTHS, DROPOUT, STYLE, TOWERS),
     DIN(paper(Din::new), NETWORK, WIDTHS, ATTENTION, SEQUENCES),
+    DIEN(paper(Dien::new), NETWORK, WIDTHS, SEQUENCES, AUXILIARY),
     BST(paper(Bst::new), NETWORK, WIDTHS, HEADS, BLOCKS, SEQUENCES),
     NEUMF(paper(MatrixFactorization::neural), NETWORK, USER_ITEM),
     GMF(paper(MatrixFactorization::generalized), VECTORS, USER_ITEM),
@@ -564,15 +567,13 @@ public record ModelConfig(
         variant().units(),
         variant().vectors(),
         variant().reduction(),
-        variant().levels());
+        variant().levels(),
+        variant().auxiliary());
   }
 
   private Model listed(Schema schema, Parameters parameters) {
-    return new GraphModel(
-        variant().graph().orElseThrow(),
-        SlotWidths.of(widths.all(), widths.own(), schema),
-        schema,
-        parameters);
+    SlotWidths own = SlotWidths.of(widths.all(), widths.own(), schema);
+    return new GraphModel(variant().graph().orElseThrow(), own, schema, parameters);
   }
 
   private Model entireSpace(Schema schema, Parameters parameters) {

@@ -75,6 +75,8 @@ public enum ModelPart {
   GATES,
   /** Levels of experts. */
   LEVELS,
+  /** A loss beside that of labels, with a factor. */
+  AUXILIARY,
   /** Layers that are listed, for any number of tasks. */
   GRAPH;
 

@@ -6,6 +6,7 @@ import dev.tern.internal.ir.IndexRules;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op.Index.Rule;
+import dev.tern.internal.ir.Recurrence;
 import dev.tern.internal.ir.Sequences;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -255,6 +256,27 @@ public final class Ragged {
   /** {@code exp(x) / sum(exp(x))} over the rows of each sequence, column by column. */
   public Ragged softmax() {
     return RaggedPooling.softmax(this);
+  }
+
+  /**
+   * The states of a gated recurrent unit after each row (Cho et al. 2014), values {@code [n, h]}.
+   * Values of this, {@code [n, 3 h]}, are what rows give to the update, the reset and the
+   * candidate, side by side. From the state {@code p} before, zeros at first, comes
+   *
+   * <pre>
+   * [su; sr; sc] = p U
+   * u = a sigmoid(xu + su),   r = sigmoid(xr + sr),   c = tanh(xc + r * sc)
+   * h = (1 - u) * p + u * c
+   * </pre>
+   *
+   * where {@code a} is the weight of the row, 1 without weights.
+   *
+   * @param recurrent U, {@code [h, 3 h]}
+   */
+  public Ragged gru(Tensor recurrent) {
+    Tensor factors = weights.orElseGet(() -> Tensor.full(Shape.of(rows()), 1));
+    Node states = Recurrence.states(values.node(), factors.node(), recurrent.node(), lastNode());
+    return new Ragged(new Tensor(states), offsets, Optional.empty());
   }
 
   /** Row {@code i} of {@code x}, {@code [s, ...]}, for each row of sequence {@code i}. */

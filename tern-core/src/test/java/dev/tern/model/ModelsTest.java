@@ -452,7 +452,7 @@ final class ModelsTest {
   @EnumSource(
       value = ModelConfig.Type.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "DIN", "BST", "SASREC", "HSTU", "NEUMF", "GMF", "TWOTOWER"})
+      names = {"ESMM", "DIN", "DIEN", "BST", "SASREC", "HSTU", "NEUMF", "GMF", "TWOTOWER"})
   void modelsWorkWithoutDenseNumbersOrWithoutSlots(ModelConfig.Type type) {
     List<Schema> schemas =
         List.of(

@@ -15,6 +15,7 @@ import dev.tern.nn.Model;
 import dev.tern.nn.Parameters;
 import dev.tern.nn.Pass;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.PlainStates;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.Tensor;
 import dev.tern.tensor.Variable;
@@ -144,7 +145,7 @@ final class SequenceModelsTest {
   @ParameterizedTest
   @EnumSource(
       value = ModelConfig.Type.class,
-      names = {"DIN", "BST", "SASREC", "HSTU"})
+      names = {"DIN", "DIEN", "BST", "SASREC", "HSTU"})
   void logitsDoNotDependOnTheRoomForSequences(ModelConfig.Type type) {
     try (Device device = Device.cpu(1, 1L << 24)) {
       Model model = config(type).create(schema(false), new Parameters(device, 9));
@@ -186,6 +187,54 @@ final class SequenceModelsTest {
         assertThat((double) logits[b]).as("row %d", b).isCloseTo(expected, within(1e-4));
       }
     }
+  }
+
+  @Test
+  void dienFollowsItsFormula() {
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      Parameters parameters = new Parameters(device, 9);
+      Model model = config(ModelConfig.Type.DIEN).create(schema(true), parameters);
+      Rows rows = Rows.of(new Random(4), 3);
+      float[] logits = model.logits(rows.features(16)).toArray();
+      ModelsTest.Plain plain = plain(parameters);
+      for (int b = 0; b < B; b++) {
+        double[] query = join(rows.slot(b, 2), rows.slot(b, 1));
+        double[][] elements = new double[LENGTHS[b]][];
+        for (int i = 0; i < elements.length; i++) {
+          elements[i] = rows.element(b, i, 0, 2, 1);
+        }
+        double[] ones = new double[elements.length];
+        Arrays.fill(ones, 1);
+        double[][] states = states(plain, "interest.seen.states", elements, ones);
+        double[] shares = shares(states, query, plain.vector("interest.seen.attention"));
+        double[][] evolved = states(plain, "interest.seen.evolution", states, shares);
+        double[] last = evolved.length == 0 ? new double[3 * D] : evolved[evolved.length - 1];
+        double expected = plain.linear("out", plain.mlp("deep", join(rows.flat(b), last)))[0];
+        assertThat((double) logits[b]).as("row %d", b).isCloseTo(expected, within(1e-4));
+      }
+    }
+  }
+
+  private static double[][] states(
+      ModelsTest.Plain plain, String name, double[][] elements, double[] factors) {
+    double[][] gates = new double[elements.length][];
+    Arrays.setAll(gates, i -> plain.linear(name + ".gates", elements[i]));
+    return PlainStates.of(gates, factors, plain.vector(name + ".recurrent"));
+  }
+
+  /** The softmax of {@code h . (q A)}. */
+  private static double[] shares(double[][] states, double[] query, double[] attention) {
+    double[] shares = new double[states.length];
+    for (int i = 0; i < shares.length; i++) {
+      double fit = 0;
+      for (int k = 0; k < attention.length; k++) {
+        int width = states[i].length;
+        fit += query[k / width] * attention[k] * states[i][k % width];
+      }
+      shares[i] = Math.exp(fit);
+    }
+    double sum = Arrays.stream(shares).sum();
+    return Arrays.stream(shares).map(share -> share / sum).toArray();
   }
 
   private static double[] relu(double[] x) {

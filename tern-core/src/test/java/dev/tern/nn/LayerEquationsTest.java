@@ -152,6 +152,15 @@ final class LayerEquationsTest {
               return x -> layer.apply(SequenceEquations.elements(x), 4).values();
             },
             v -> SequenceEquations.attention(v, false)));
+    all.add(
+        of(
+            "recurrent unit",
+            withTargets,
+            p -> {
+              RecurrentUnit layer = new RecurrentUnit(p, "l", W, D);
+              return x -> layer.apply(SequenceEquations.elements(x)).values();
+            },
+            v -> SequenceEquations.states(v, D)));
     return all.stream();
   }
 

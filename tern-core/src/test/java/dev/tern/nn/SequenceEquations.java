@@ -2,6 +2,7 @@ package dev.tern.nn;
 
 import dev.tern.base.Shape;
 import dev.tern.tensor.Levels;
+import dev.tern.tensor.PlainStates;
 import dev.tern.tensor.Ragged;
 import dev.tern.tensor.Tensor;
 import java.util.ArrayList;
@@ -51,6 +52,24 @@ final class SequenceEquations {
 
   private static double[] joined(double[]... parts) {
     return Arrays.stream(parts).flatMapToDouble(Arrays::stream).toArray();
+  }
+
+  /** States of {@code units} numbers. */
+  static double[] states(Map<String, double[]> v, int units) {
+    double[] all = new double[B * units];
+    int row = 0;
+    for (int length : LENGTHS) {
+      double[][] gates = new double[length][];
+      double[] ones = new double[length];
+      Arrays.fill(ones, 1);
+      for (int t = 0; t < length; t++) {
+        gates[t] = linear(v, "l.gates", row(v.get("x"), row + t, W));
+      }
+      for (double[] state : PlainStates.of(gates, ones, v.get("l.recurrent"))) {
+        System.arraycopy(state, 0, all, row++ * units, units);
+      }
+    }
+    return all;
   }
 
   static double[] targetAttention(Map<String, double[]> v) {

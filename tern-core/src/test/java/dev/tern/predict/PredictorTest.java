@@ -142,7 +142,7 @@ final class PredictorTest {
   @EnumSource(
       value = ModelConfig.Type.class,
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"ESMM", "DIN", "BST", "SASREC", "HSTU", "NEUMF", "GMF", "TWOTOWER"})
+      names = {"ESMM", "DIN", "DIEN", "BST", "SASREC", "HSTU", "NEUMF", "GMF", "TWOTOWER"})
   void scoresAreTheTrainersToTheBitInPiecesOfAnySize(ModelConfig.Type type) {
     Path checkpoint = folder.resolve("saved");
     float[] expected;

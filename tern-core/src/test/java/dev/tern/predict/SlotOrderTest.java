@@ -25,6 +25,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -299,7 +300,7 @@ final class SlotOrderTest {
       default -> {
         // The vectors of all pooled slots side by side, perhaps with more behind them.
         boolean attention =
-            parameter.startsWith("attention") || parameter.startsWith("transformer");
+            Stream.of("attention", "transformer", "interest").anyMatch(parameter::startsWith);
         if (!attention) {
           moveVectors(same, before, after);
         }

@@ -163,6 +163,12 @@ final class RaggedOpsTest {
               "erase",
               x -> x.erase(ids(x.rows()), 2, 5, Long.MIN_VALUE),
               x -> numbered(x, (row, id) -> id != 2 && id != 5 ? row : null)),
+          new Op(
+              "gru", x -> gates(x).gru(recurrent(width(x))), x -> x.map(s -> states(s, x, false))),
+          new Op(
+              "weighted gru",
+              x -> gates(x).weighted(firsts(x).tanh().square()).gru(recurrent(width(x))),
+              x -> x.map(s -> states(s, x, true))),
           new Op("windows", x -> x.enumerate(3, 4), x -> x.map(s -> windows(s, x, 3, 4))),
           new Op("reshape", x -> x.reshape(1), x -> x.map(RaggedOpsTest::singles)),
           new Op("pad", x -> x.pad(70, 3), x -> x.rows(s -> flat(padded(s, x, 70, 3)))),
@@ -291,6 +297,34 @@ final class RaggedOpsTest {
                     .mapToDouble(i -> Math.exp(row[i]) / sums[i])
                     .toArray()))
         .toList();
+  }
+
+  /** Each row three times, as what it gives to a unit of its width. */
+  private static Ragged gates(Ragged x) {
+    return x.with(Tensor.concat(1, List.of(x.values(), x.values().mul(0.5f), x.values().neg())));
+  }
+
+  private static Tensor firsts(Ragged x) {
+    return x.values().slice(1, 0, 1).reshape(x.rows());
+  }
+
+  private static Tensor recurrent(int width) {
+    return TensorTest.random(41, width, 3 * width).mul(0.25f);
+  }
+
+  private static List<float[]> states(List<float[]> s, Lists x, boolean weighted) {
+    double[][] gates = new double[s.size()][];
+    double[] factors = new double[s.size()];
+    for (int i = 0; i < gates.length; i++) {
+      float[] row = s.get(i);
+      int width = row.length;
+      gates[i] = new double[3 * width];
+      Arrays.setAll(gates[i], k -> row[k % width] * (k < width ? 1 : k < 2 * width ? 0.5 : -1));
+      factors[i] = weighted ? Math.pow(Math.tanh(row[0]), 2) : 1;
+    }
+    float[] weights = recurrent(width(x)).toArray();
+    double[] u = IntStream.range(0, weights.length).mapToDouble(i -> weights[i]).toArray();
+    return Arrays.stream(PlainStates.of(gates, factors, u)).map(RaggedOpsTest::floats).toList();
   }
 
   private static List<float[]> expanded(List<float[]> s, Lists x) {

@@ -228,6 +228,8 @@ final class TensorTest {
             "segment sum", x -> Ragged.of(x, offsets).pool(SequencePooling.SUM).square(), 6, 3),
         new Case(
             "segment max", x -> Ragged.of(x, offsets).pool(SequencePooling.MAX, 2).square(), 6, 3),
+        new Case(
+            "gru", x -> Ragged.of(x, offsets).gru(w.slice(0, 0, 1).slice(1, 0, 3)).values(), 6, 3),
         new Case("dot interaction", x -> x.dotInteraction().square(), 3, 4, 5));
   }
 
@@ -239,7 +241,8 @@ final class TensorTest {
           "Uniform", "its seed is an integer",
           "Index", "gives whole numbers",
           "DotInteractionGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone",
-          "PairSumsGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone");
+          "PairSumsGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone",
+          "GruGradient", "refuses, see secondGradientsAreRefusedWhereThereAreNone");
 
   @Test
   void everyOpHasAGradientThatIsCheckedOrSaysWhyNot() {
@@ -286,6 +289,11 @@ final class TensorTest {
       assertThatThrownBy(() -> Tensor.gradients(gradient.sum(), List.of(x)))
           .hasMessageContaining("expected an op that can be differentiated");
     }
+    Tensor gates = random(2, 4, 3);
+    Ragged states = Ragged.of(gates, Levels.ofLengths(new int[] {4})).gru(random(3, 1, 3));
+    Tensor slopes = Tensor.gradients(states.values().sum(), List.of(gates)).get(0);
+    assertThatThrownBy(() -> Tensor.gradients(slopes.sum(), List.of(gates)))
+        .hasMessageContaining("expected an op that can be differentiated");
   }
 
   private static final class FromSlices {

@@ -144,7 +144,7 @@ final class SequenceTrainingTest {
   @ParameterizedTest
   @EnumSource(
       value = ModelConfig.Type.class,
-      names = {"DIN", "BST", "SASREC", "HSTU"})
+      names = {"DIN", "DIEN", "BST", "SASREC", "HSTU"})
   void threadsAStopAndASmallBudgetChangeNoBit(ModelConfig.Type type) throws IOException {
     TrainOptions two = options().epochs(2);
     try (Device device = Device.cpu(1, 1L << 28);
@@ -191,7 +191,7 @@ final class SequenceTrainingTest {
   @ParameterizedTest
   @EnumSource(
       value = ModelConfig.Type.class,
-      names = {"DIN", "BST", "SASREC", "HSTU"})
+      names = {"DIN", "DIEN", "BST", "SASREC", "HSTU"})
   void aScoreDependsOnNothingButItsRow(ModelConfig.Type type) {
     Path saved = folder.resolve("saved");
     try (Device device = Device.cpu(2, 1L << 28);
@@ -243,7 +243,7 @@ final class SequenceTrainingTest {
   @ParameterizedTest
   @EnumSource(
       value = ModelConfig.Type.class,
-      names = {"DIN", "BST", "SASREC", "HSTU"})
+      names = {"DIN", "DIEN", "BST", "SASREC", "HSTU"})
   void batchesOfOneRowAndOfEmptySequencesAreTrainedOn(ModelConfig.Type type) {
     try (Device device = Device.cpu(2, 1L << 28);
         Trainer trainer = Trainer.create(device, encoder(type), model(type), options())) {

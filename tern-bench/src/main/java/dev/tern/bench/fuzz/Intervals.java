@@ -44,6 +44,10 @@ final class Intervals {
       return new Range(values, values);
     }
 
+    static Range zeros(int count) {
+      return new Range(new double[count], new double[count]);
+    }
+
     boolean isExact(int at) {
       return Double.compare(low[at], high[at]) == 0;
     }
@@ -97,8 +101,7 @@ final class Intervals {
   }
 
   private static Range empty(Node node) {
-    int elements = node.shape().elements();
-    return new Range(new double[elements], new double[elements]);
+    return Range.zeros(node.shape().elements());
   }
 
   private Range compute(Node node) {
@@ -107,8 +110,8 @@ final class Intervals {
       case Op.Reshape _, Op.Permute _, Op.Broadcast _, Op.Slice _, Op.Concat _, Op.Gather _ ->
           new Range(moved(node, true), moved(node, false));
       case Op.Cast cast -> cast(cast, node);
-      case Op.Unary op -> unary(op, node);
-      case Op.Binary op -> binary(op, node);
+      case Op.Unary op -> unary(op, input(node, 0));
+      case Op.Binary op -> binary(op, input(node, 0), input(node, 1));
       case Op.Ternary _ -> select(node);
       case Op.Reduce reduce -> reduce(reduce, node);
       case Op.MatMul _ -> matmul(node);
@@ -119,6 +122,8 @@ final class Intervals {
       case Op.DotInteractionGradient _ -> dotInteractionGradient(node);
       case Op.PairSums _ -> pairSums(node);
       case Op.PairSumsGradient _ -> pairSumsGradient(node);
+      case Op.Gru _ -> StateIntervals.states(node, this::get);
+      case Op.GruGradient _ -> StateIntervals.gradients(node, this::get);
       case Op.Ruled _ -> input(node, 0);
     };
   }
@@ -142,9 +147,8 @@ final class Intervals {
     return result;
   }
 
-  private Range unary(Op.Unary op, Node node) {
-    Range x = input(node, 0);
-    Range result = empty(node);
+  static Range unary(Op.Unary op, Range x) {
+    Range result = Range.zeros(x.low().length);
     for (int i = 0; i < x.low().length; i++) {
       float from = (float) x.low()[i];
       float to = (float) x.high()[i];
@@ -178,10 +182,8 @@ final class Intervals {
     return Double.isInfinite(value) ? 0 : POLYNOMIAL_ULPS * (double) Math.ulp((float) value);
   }
 
-  private Range binary(Op.Binary op, Node node) {
-    Range a = input(node, 0);
-    Range b = input(node, 1);
-    Range result = empty(node);
+  static Range binary(Op.Binary op, Range a, Range b) {
+    Range result = Range.zeros(a.low().length);
     for (int i = 0; i < result.low().length; i++) {
       if (a.isExact(i) && b.isExact(i)) {
         result.set(i, Pointwise.apply(op, (float) a.low()[i], (float) b.low()[i]));
@@ -457,7 +459,7 @@ final class Intervals {
   }
 
   /** Sums in double precision, with what their terms allow. */
-  private static final class Sums {
+  static final class Sums {
     private final double[] low;
     private final double[] high;
     private final double[] sizes;

@@ -9,6 +9,7 @@ import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Op.Index.Rule;
 import dev.tern.internal.ir.Program;
+import dev.tern.internal.ir.Recurrence;
 import dev.tern.internal.ir.Sequences;
 import dev.tern.internal.memory.Buffer;
 import dev.tern.internal.memory.Memory;
@@ -30,6 +31,11 @@ final class RandomPrograms {
   private static final int MOST_PRODUCTS = 1 << 24;
 
   private static final int[] SIZES = {0, 1, 2, 3, 7, 8, 15, 16, 17, 63, 64, 65};
+
+  /** Sizes of states, around those of vectors, and how many there are at most. */
+  private static final int[] UNITS = {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 33};
+
+  private static final int MOST_STATES = 40;
   private static final int[] LARGE = {1, 3, 8, 17, 32, 65, 96, 128, 257, 1000};
   private static final float[] SPECIAL = {
     0,
@@ -44,7 +50,7 @@ final class RandomPrograms {
   };
   private static final int MAX_ELEMENTS = 6_000;
   private static final int MAX_LARGE_ELEMENTS = 200_000;
-  private static final int KINDS = 30;
+  private static final int KINDS = 31;
 
   private final SplittableRandom random;
   private final boolean large;
@@ -160,6 +166,7 @@ final class RandomPrograms {
       case 25 -> pairSums(a);
       case 26 -> timesOne(a);
       case 27, 28 -> sequences(a);
+      case 29 -> gru(a);
       default -> dropout(a);
     };
   }
@@ -345,15 +352,34 @@ final class RandomPrograms {
     return fits ? Nodes.scatterAdd(index(a.shape().size(0), rows), a, rows) : a;
   }
 
+  /** The states of a recurrent unit. */
+  private Node gru(Node a) {
+    int width = UNITS[random.nextInt(UNITS.length)];
+    boolean fits =
+        a.shape().rank() == 2
+            && a.type() == DType.F32
+            && a.shape().size(0) <= MOST_STATES
+            && a.shape().size(1) == 3 * width;
+    Node gates = fits ? a : leaf(Shape.of(random.nextInt(MOST_STATES + 1), 3 * width));
+    int rows = gates.shape().size(0);
+    Node factors = random.nextBoolean() ? leaf(Shape.of(rows)) : Nodes.full(Shape.of(rows), 1);
+    return Recurrence.states(gates, factors, matrix(width, 3 * width), parted(rows));
+  }
+
+  /** Offsets of runs of any lengths, at the end a few rows in none. */
+  private Node parted(int rows) {
+    int[] offsets = random.ints(random.nextInt(1, 12), 0, rows + 1).sorted().toArray();
+    offsets[0] = 0;
+    return Leaves.of(Shape.of(offsets.length), offsets);
+  }
+
   /** Rows in sequences of any lengths, at the end a few in none. */
   private Node sequences(Node a) {
     if (a.shape().rank() == 0 || a.type() != DType.F32) {
       return a;
     }
     int rows = a.shape().size(0);
-    int[] offsets = random.ints(random.nextInt(1, 12), 0, rows + 1).sorted().toArray();
-    offsets[0] = 0;
-    Node parted = Leaves.of(Shape.of(offsets.length), offsets);
+    Node parted = parted(rows);
     Rule end = random.nextBoolean() ? Rule.HEADS : Rule.TAILS;
     return switch (random.nextInt(6)) {
       case 0 -> Sequences.reduce(Op.Reduce.Kind.SUM, a, parted);

@@ -55,6 +55,9 @@ final class ParityCases {
     for (Form form : type.forms()) {
       models.add(model.withVariant(model.variant().withForm(form)));
     }
+    if (type == ModelConfig.Type.DIEN) {
+      models.add(model.withVariant(model.variant().withAuxiliary(0.5f)));
+    }
     if (type == ModelConfig.Type.FINALNET) {
       models.add(model.withVariant(model.variant().withSecond()));
     }

@@ -122,7 +122,7 @@ final class ParityFolder {
     String index =
         """
         {"model": "%s", "form": "%s", "embedding": %d, "heads": %d, "experts": %d, "rate": %s, "steps": %d,
-         "numbers": [%s], "items": [%s], "temperature": %s,
+         "numbers": [%s], "items": [%s], "temperature": %s, "auxiliary": %s,
          "slots": [%s],
          "arrays": {
           %s}}
@@ -138,6 +138,7 @@ final class ParityFolder {
                 quoted(schema.dense()),
                 quoted(model.matching().itemColumns()),
                 model.matching().temperature(),
+                model.variant().auxiliary(),
                 slots,
                 entries);
     try {

@@ -40,7 +40,10 @@ public final class OnnxBench {
     int rows = arguments.positive("--rows");
     List<ModelConfig.Type> types =
         arguments.text("--models").isEmpty()
-            ? List.of(ModelConfig.Type.values())
+            ? Stream.of(ModelConfig.Type.values())
+                // ONNX has no operator of its recurrent units.
+                .filter(type -> type != ModelConfig.Type.DIEN)
+                .toList()
             : Arrays.stream(arguments.text("--models").split(","))
                 .map(name -> ModelConfig.Type.valueOf(name.toUpperCase(Locale.ROOT)))
                 .toList();

@@ -235,6 +235,14 @@ final class ModelKeys {
   static final Key<Long> LEVELS =
       KEYS.key("model.levels", new Kind.Whole(1, 64), 1L, "Levels of experts.")
           .when(MODEL, with(ModelPart.LEVELS));
+  static final Key<Double> AUXILIARY =
+      KEYS.key(
+              "model.auxiliary",
+              new Kind.Real(0, 1e6),
+              0.0,
+              "Factor of the loss by which states learn to tell the element that follows from"
+                  + " another one.")
+          .when(MODEL, with(ModelPart.AUXILIARY));
   static final Key<String> PRODUCTS =
       form(ModelPart.PRODUCTS, "products", "Products of pairs of vectors.");
   static final Key<String> BILINEAR =
@@ -341,10 +349,12 @@ final class ModelKeys {
     return new Variant(
         type.forms().size() == 1 ? Form.NONE : Form.valueOf(constant(s.get(form))),
         type.has(ModelPart.SECOND) ? s.get(SECOND) : List.of(),
-        s.get(UNITS).intValue(),
-        s.get(VECTORS).intValue(),
-        s.get(REDUCTION).intValue(),
-        s.get(LEVELS).intValue(),
+        new Variant.Counts(
+            s.get(UNITS).intValue(),
+            s.get(VECTORS).intValue(),
+            s.get(REDUCTION).intValue(),
+            s.get(LEVELS).intValue()),
+        s.get(AUXILIARY).floatValue(),
         type.has(ModelPart.GRAPH) ? Optional.of(GraphFile.read(s.get(GRAPH))) : Optional.empty());
   }
 

@@ -173,11 +173,17 @@ public final class Gradients {
       case Op.ScatterAdd scatter ->
           add(node.input(1), Nodes.gather(g, node.input(0), scatter.gaps()));
       case Op.SegmentReduce reduce -> segments(reduce.kind(), node, g);
+      case Op.Gru _ -> {
+        List<Node> gradients = Recurrence.gradients(node, g);
+        for (int i = 0; i < gradients.size(); i++) {
+          add(node.input(i), gradients.get(i));
+        }
+      }
       case Op.Ruled op -> add(node.input(1), ruled(op, node, g));
       case Op.DotInteraction interaction ->
           add(node.input(0), Nodes.dotInteractionGradient(node.input(0), g));
       case Op.PairSums sums -> add(node.input(0), Nodes.pairSumsGradient(node.input(0), g));
-      case Op.DotInteractionGradient _, Op.PairSumsGradient _ ->
+      case Op.DotInteractionGradient _, Op.PairSumsGradient _, Op.GruGradient _ ->
           throw new IllegalArgumentException(
               ("gradients: got %s, expected an op that can be differentiated; take gradients of the"
                       + " loss, not of gradients that contain it")

@@ -199,6 +199,22 @@ public sealed interface Op {
     }
   }
 
+  /**
+   * States of a gated recurrent unit over runs of rows, {@code [n, h]}, by {@link Recurrence}.
+   * Inputs are what rows give to the gates, {@code [n, 3 h]}, a factor of the update of each row,
+   * {@code [n]}, the recurrent weights, {@code [h, 3 h]}, and offsets as {@link SegmentReduce} has
+   * them. Rows from the last offset on are not read, and have the state 0.
+   */
+  record Gru() implements Op {}
+
+  /**
+   * The gradient that a state of {@link Gru} gets in all, {@code [n, h]}. Inputs are the one that
+   * it gets from all but the next state, {@code [n, h]}, the share of the state before that each
+   * row keeps, {@code [n, h]}, slopes, {@code [n, 3 h]}, the transposed recurrent weights, {@code
+   * [3 h, h]}, and offsets.
+   */
+  record GruGradient() implements Op {}
+
   /** Dot products of all pairs {@code i > j} of {@code [b, n, d]}: {@code [b, n (n - 1) / 2]}. */
   record DotInteraction() implements Op {}
 

@@ -137,7 +137,7 @@ public final class Sequences {
     }
   }
 
-  private static void requireOffsets(Object op, Node offsets) {
+  static void requireOffsets(Object op, Node offsets) {
     boolean fits = offsets.type() == DType.I32 && offsets.shape().rank() == 1;
     fits = fits && offsets.shape().size(0) >= 1;
     require(fits, op, offsets, "I32 offsets [sequences + 1]");

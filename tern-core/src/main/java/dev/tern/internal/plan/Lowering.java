@@ -64,7 +64,7 @@ final class Lowering {
           case Op.Uniform _, Op.Unary _, Op.Binary _, Op.Ternary _, Op.Cast _, Op.Reduce _ -> true;
           case Op.Concat _, Op.MatMul _, Op.Gather _, Op.ScatterAdd _, Op.SegmentReduce _ -> true;
           case Op.Index _, Op.DotInteraction _, Op.DotInteractionGradient _ -> true;
-          case Op.PairSums _, Op.PairSumsGradient _ -> true;
+          case Op.PairSums _, Op.PairSumsGradient _, Op.Gru _, Op.GruGradient _ -> true;
           case Op.Ruled _ -> throw new AssertionError("lowering: got " + value);
         };
     return taken.add(value) && owns ? value : copyOut(value);
@@ -160,7 +160,9 @@ final class Lowering {
         || op instanceof Op.DotInteraction
         || op instanceof Op.DotInteractionGradient
         || op instanceof Op.PairSums
-        || op instanceof Op.PairSumsGradient;
+        || op instanceof Op.PairSumsGradient
+        || op instanceof Op.Gru
+        || op instanceof Op.GruGradient;
   }
 
   private static Node dense(Node input) {

@@ -182,6 +182,17 @@ public sealed interface Step {
   /** The sum of these products in each sample; with a gradient, the gradient of x. */
   record PairSums(Place x, Optional<Place> gradient, Place out, Vectors sizes) implements Step {}
 
+  /** States of {@code width} numbers, one for each row. */
+  record States(int rows, int width) {}
+
+  /**
+   * States of a gated recurrent unit over runs of rows, or the gradients that they get in all.
+   *
+   * @param inputs of the op but its offsets, dense and in order
+   */
+  record Gru(boolean isGradient, List<Place> inputs, Rows offsets, Place out, States states)
+      implements Step {}
+
   /** A name for people: the op, or the fused expression. */
   default String label() {
     return switch (this) {
@@ -201,6 +212,7 @@ public sealed interface Step {
       case Cast _ -> "cast";
       case DotInteraction s -> "dotInteraction" + (s.gradient().isEmpty() ? "" : "Gradient");
       case PairSums s -> "pairSums" + (s.gradient().isEmpty() ? "" : "Gradient");
+      case Gru s -> s.isGradient() ? "gruGradient" : "gru";
     };
   }
 
@@ -226,6 +238,8 @@ public sealed interface Step {
       case DotInteraction(_, Optional<Place> gradient, _, Vectors(int batch, int n, int d)) ->
           (gradient.isEmpty() ? 1.0 : 2.0) * batch * n * (n - 1) * d;
       case PairSums(_, _, _, Vectors(int batch, int n, int d)) -> 3.0 * batch * n * d;
+      case Gru(_, _, _, _, States(int rows, int width)) ->
+          6.0 * rows * width * width + 12.0 * rows * width;
       case Gather _, Copy _, Uniform _, Cast _ -> 0;
     };
   }
@@ -248,6 +262,8 @@ public sealed interface Step {
           4.0 * batch * n * ((gradient.isEmpty() ? d : 2 * d) + (n - 1) / 2.0);
       case PairSums(_, Optional<Place> gradient, _, Vectors(int batch, int n, int d)) ->
           4.0 * batch * ((gradient.isEmpty() ? 1.0 : 2.0) * n * d + 1);
+      case Gru(boolean isGradient, _, _, _, States(int rows, int width)) ->
+          4.0 * rows * width * (isGradient ? 6 : 4) + 12.0 * width * width;
     };
   }
 }

@@ -198,8 +198,20 @@ final class StepBuilder {
         Step.Vectors sizes = vectors(node.input(0));
         yield new Step.PairSums(place(node.input(0)), gradient(node), place(node), sizes);
       }
+      case Op.Gru _, Op.GruGradient _ -> gru(node);
       default -> throw new AssertionError("planner: " + node + " is no step of its own");
     };
+  }
+
+  private Step gru(Node node) {
+    List<Step.Place> inputs =
+        node.inputs().stream().limit(node.inputs().size() - 1L).map(this::place).toList();
+    return new Step.Gru(
+        node.op() instanceof Op.GruGradient,
+        inputs,
+        rows(node.inputs().getLast()),
+        place(node),
+        new Step.States(node.shape().size(0), node.shape().size(1)));
   }
 
   private Step.Rows rows(Node node) {

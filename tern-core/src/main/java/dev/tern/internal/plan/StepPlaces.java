@@ -93,6 +93,13 @@ final class StepPlaces {
       case Step.PairSums s ->
           new Step.PairSums(
               read.apply(s.x()), s.gradient().map(read), written.apply(s.out()), s.sizes());
+      case Step.Gru s ->
+          new Step.Gru(
+              s.isGradient(),
+              s.inputs().stream().map(read).toList(),
+              rows(s.offsets(), read),
+              written.apply(s.out()),
+              s.states());
     };
   }
 

@@ -11,6 +11,7 @@ import dev.tern.internal.kernel.matmul.DotInteraction.Samples;
 import dev.tern.internal.kernel.matmul.Epilogue;
 import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.internal.kernel.matmul.ProductSpec;
+import dev.tern.internal.kernel.matmul.RecurrentStates;
 import dev.tern.internal.kernel.ops.PairSums;
 import dev.tern.internal.kernel.ops.RowIndex;
 import dev.tern.internal.kernel.ops.SegmentReduction;
@@ -34,6 +35,9 @@ public final class Execution implements PlanExecution {
   private static final int ELEMENTS_PER_TASK = 16_384;
   private static final int SCATTERED_PER_TASK = 65_536;
   private static final int MOST_SCATTERS = 8;
+
+  /** Tasks that share runs of rows, which are long and short. */
+  private static final int MOST_RUN_TASKS = 64;
 
   /**
    * Waiting for vector code pays for runs of more arithmetic operations than this, if many runs
@@ -119,6 +123,7 @@ public final class Execution implements PlanExecution {
             case Step.MatMulThen s -> FusedTask.scratchBytes(s.then());
             case Step.DotInteraction s -> dots(s).scratchBytes();
             case Step.PairSums s when s.gradient().isEmpty() -> PairSums.scratchBytes();
+            case Step.Gru s -> RecurrentStates.scratchBytes(s.states().width());
             default -> 0;
           };
       most = Math.max(most, each * threads);
@@ -197,7 +202,10 @@ public final class Execution implements PlanExecution {
   private boolean isProductPending() {
     return MatMul.isPending()
         && plan.steps().stream()
-            .anyMatch(step -> step instanceof Step.MatMul || step instanceof Step.MatMulThen);
+            .anyMatch(step ->
+                step instanceof Step.MatMul
+                    || step instanceof Step.MatMulThen
+                    || step instanceof Step.Gru);
   }
 
   /** {@link CompiledKernel#state} of a step's kernel; empty for a step without a kernel. */
@@ -257,6 +265,7 @@ public final class Execution implements PlanExecution {
       case Step.Cast s -> cast(s);
       case Step.DotInteraction s -> dotInteraction(s, scratch);
       case Step.PairSums s -> pairSums(s, scratch);
+      case Step.Gru s -> gru(s, scratch);
     };
   }
 
@@ -319,6 +328,34 @@ public final class Execution implements PlanExecution {
             ? (from, to, worker) -> sums.forward(x, out, scratch + worker * each, from, to)
             : (from, to, worker) -> sums.backward(x, gradient, out, from, to);
     return inTasks(s.sizes().batch(), ROWS_PER_TASK, range);
+  }
+
+  private Runnable gru(Step.Gru s, long scratch) {
+    int count = s.offsets().rows() - 1;
+    int width = s.states().width();
+    int rows = s.states().rows();
+    MemorySegment offsets = segment(s.offsets().place(), 4L * (count + 1));
+    long starts = offsets.address();
+    long out = address(s.out());
+    long[] inputs = s.inputs().stream().mapToLong(this::address).toArray();
+    RecurrentStates states =
+        s.isGradient()
+            ? RecurrentStates.backward(width, inputs, out)
+            : RecurrentStates.forward(width, inputs, out);
+    long each = RecurrentStates.scratchBytes(width);
+    Runnable all =
+        inTasks(
+            count,
+            Math.ceilDiv(Math.max(1, count), MOST_RUN_TASKS),
+            (from, to, worker) -> states.runs(starts, from, to, scratch + worker * each));
+    return () -> {
+      IndexRules.check("gru", offsets, count + 1, rows);
+      all.run();
+      int used = Memory.getInt(starts + 4L * count);
+      if (used < rows) {
+        Memory.zero(out + 4L * width * used, 4L * width * (rows - used));
+      }
+    };
   }
 
   private static FusedTask.PassedRows passedRows(Step.MatMulThen s) {

@@ -22,6 +22,7 @@ import java.util.List;
  * @param vectors that a layer makes
  * @param reduction slots for each unit of a squeeze
  * @param levels of experts
+ * @param auxiliary factor of a loss beside that of labels
  */
 public record Sizes(
     SlotWidths widths,
@@ -38,7 +39,8 @@ public record Sizes(
     int units,
     int vectors,
     int reduction,
-    int levels) {
+    int levels,
+    float auxiliary) {
   /**
    * Cross layers.
    *

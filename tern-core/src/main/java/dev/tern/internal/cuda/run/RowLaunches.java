@@ -3,6 +3,8 @@ package dev.tern.internal.cuda.run;
 import dev.tern.internal.cuda.driver.CudaGrid;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.plan.Step;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 
 /** The launches that pick, scatter and reduce rows. */
@@ -11,6 +13,9 @@ final class RowLaunches {
   private static final int SORTED = 2048;
 
   private static final int DIGITS = 16;
+
+  /** Threads of a block that takes a run of rows; a constant of the kernels too. */
+  private static final int RUN_THREADS = 128;
 
   private final Launches launches;
   private final StepAddresses at;
@@ -74,6 +79,21 @@ final class RowLaunches {
         step.width(),
         step.values().rows(),
         step.kind() == Op.Reduce.Kind.MAX ? 1 : 0);
+  }
+
+  /** A block takes a run of rows, whose states follow from each other. */
+  void add(Step.Gru step) {
+    int count = step.offsets().rows() - 1;
+    int rows = step.states().rows();
+    long offsets = at.of(step.offsets().place());
+    index.checkOffsets("gru", offsets, count + 1, rows);
+    List<Object> values = new ArrayList<>();
+    step.inputs().forEach(place -> values.add(at.of(place)));
+    values.add(offsets);
+    values.add(at.of(step.out()));
+    values.addAll(List.of(count, rows, step.states().width()));
+    String kernel = step.isGradient() ? "gru_gradient" : "gru";
+    launches.add(kernel, CudaGrid.of(launches.samples(count), RUN_THREADS), values.toArray());
   }
 
   /** Bytes of scratch memory for a sort of positions. */

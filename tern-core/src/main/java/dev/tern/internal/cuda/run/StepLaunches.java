@@ -64,6 +64,7 @@ final class StepLaunches {
       case Step.Cast s -> cast(s, written);
       case Step.DotInteraction s -> dotInteraction(s);
       case Step.PairSums s -> pairSums(s);
+      case Step.Gru s -> rows.add(s);
     }
   }
 

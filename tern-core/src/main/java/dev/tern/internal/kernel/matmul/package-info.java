@@ -14,6 +14,7 @@
  * <p>Every element takes its terms in a fixed order by fused multiply-add. So the bits do not
  * depend on the vector length, on threads, or on the cut into blocks. An {@link
  * dev.tern.internal.kernel.matmul.Epilogue} runs a fused kernel on rows that were just computed.
- * {@link dev.tern.internal.kernel.matmul.DotInteraction} uses the same tiles.
+ * {@link dev.tern.internal.kernel.matmul.DotInteraction} uses the same tiles, and {@link
+ * dev.tern.internal.kernel.matmul.RecurrentStates} the same combinations of rows.
  */
 package dev.tern.internal.kernel.matmul;

@@ -509,3 +509,75 @@ extern "C" __global__ void __launch_bounds__(256) pair_sums_gradient(
     for (u32 j = 0; j < n; j++) out[((i64)b * n + j) * d + p] = factor * (of_all - row[(i64)j * d]);
   }
 }
+
+// ---- recurrent units
+
+// A block takes a run of rows, one after the other, and a thread some numbers of each state, in the
+// order of RecurrentStates. Rows of no run get zeros.
+extern "C" __global__ void __launch_bounds__(128) gru(
+    const float* gates, const float* factors, const float* recurrent, const int* offsets, float* out,
+    int sequences, int rows, int width) {
+  for (int s = blockIdx.x; s < sequences; s += gridDim.x) {
+    const int first = bounded(offsets[s], rows);
+    const int end = bounded(offsets[s + 1], rows);
+    for (int row = first; row < end; row++) {
+      const float* before = out + (i64)(row - 1) * width;
+      const float* x = gates + (i64)row * 3 * width;
+      for (int i = threadIdx.x; i < width; i += blockDim.x) {
+        float update = 0.0f;
+        float reset = 0.0f;
+        float candidate = 0.0f;
+        for (int k = 0; k < width && row > first; k++) {
+          const float* line = recurrent + (i64)k * 3 * width + i;
+          const float state = before[k];
+          update = t_fma(state, line[0], update);
+          reset = t_fma(state, line[width], reset);
+          candidate = t_fma(state, line[2 * width], candidate);
+        }
+        const float u = factors[row] * t_sigmoid(x[i] + update);
+        const float r = t_sigmoid(x[width + i] + reset);
+        const float c = t_tanh(x[2 * width + i] + r * candidate);
+        const float kept = (1.0f - u) * (row > first ? before[i] : 0.0f);
+        out[(i64)row * width + i] = kept + u * c;
+      }
+      __syncthreads();
+    }
+  }
+  const u32 used = (u32)bounded(offsets[sequences], rows) * (u32)width;
+  const u32 rest = (u32)rows * (u32)width - used;
+  EACH(e, rest) out[used + e] = 0.0f;
+}
+
+extern "C" __global__ void __launch_bounds__(128) gru_gradient(
+    const float* gradients, const float* kept, const float* slopes, const float* recurrent,
+    const int* offsets, float* out, int sequences, int rows, int width) {
+  for (int s = blockIdx.x; s < sequences; s += gridDim.x) {
+    const int first = bounded(offsets[s], rows);
+    const int end = bounded(offsets[s + 1], rows);
+    for (int row = end - 1; row >= first; row--) {
+      const i64 at = (i64)row * width;
+      const float* next = out + at + width;
+      const float* w = slopes + 3 * (at + width);
+      for (int i = threadIdx.x; i < width; i += blockDim.x) {
+        float result = gradients[at + i];
+        if (row + 1 < end) {
+          float sum = 0.0f;
+          const float* line = recurrent + i;
+          for (int part = 0; part < 3; part++) {
+            for (int k = 0; k < width; k++) {
+              sum = t_fma(w[part * width + k] * next[k], *line, sum);
+              line += width;
+            }
+          }
+          const float later = kept[at + width + i] * next[i];
+          result = (result + later) + sum;
+        }
+        out[at + i] = result;
+      }
+      __syncthreads();
+    }
+  }
+  const u32 used = (u32)bounded(offsets[sequences], rows) * (u32)width;
+  const u32 rest = (u32)rows * (u32)width - used;
+  EACH(e, rest) out[used + e] = 0.0f;
+}
