@@ -486,6 +486,20 @@ class Model:
             layer += 1
         return self.deep(x.flatten(1))
 
+    def eulernet(self, e):
+        angle, layer = self.tokens(e), 0
+        z = torch.polar(self.weights["lengths"].expand_as(angle).contiguous(), angle)
+        while f"cross.{layer}.orders" in self.weights:
+            name = f"cross.{layer}"
+            logs = torch.log(z.real.square() + z.imag.square() + 1e-8) / 2
+            orders = self.weights[name + ".orders"]
+            logs = torch.einsum("bnd,nm->bmd", logs, orders) + self.weights[name + ".lengths"]
+            turned = torch.einsum("bnd,nm->bmd", torch.atan2(z.imag, z.real), orders) + self.weights[name + ".angles"]
+            parts = [F.relu(self.linear(name + ".plain", x.flatten(1))).view_as(logs) for x in (z.real, z.imag)]
+            z = torch.complex(*parts) + torch.exp(torch.complex(logs, turned))
+            layer += 1
+        return self.linear("out", (z.real + z.imag).flatten(1)).squeeze(1)
+
     def ple(self, e):
         groups, experts, level = ("0", "1", "shared"), self.index["experts"], 0
         x = {g: self.flat(e) for g in groups}

@@ -7,10 +7,10 @@ import dev.tern.internal.ir.Op;
  * may be off.
  *
  * <p>{@link Math#exp}, {@code expm1}, {@code log} and {@code log1p} are within 1 unit in the last
- * place of a double, {@code tanh} within 2.5, square roots and quotients within a half. What is put
- * together from them here adds or divides numbers of one sign, so nothing cancels; the series of
- * erf has terms of one sign, at most 150 of them. So all are good to 2^-44 of their value, a
- * millionth of a float's last place.
+ * place of a double, as are {@code sin} and {@code atan}, {@code tanh} within 2.5, square roots and
+ * quotients within a half. What is put together from them here adds or divides numbers of one sign,
+ * so nothing cancels; the series of erf has terms of one sign, at most 150 of them. So all are good
+ * to 2^-44 of their value, a millionth of a float's last place.
  */
 final class Exact {
   private static final double TWO_OVER_SQRT_PI = 2 / Math.sqrt(Math.PI);
@@ -30,6 +30,9 @@ final class Exact {
       case SIGMOID -> sigmoid(x);
       case SOFTPLUS -> Math.log1p(Math.exp(-Math.abs(x))) + Math.max(x, 0);
       case ERF -> erf(x);
+      case SINPI -> sineOfHalves(2 * x);
+      case COSPI -> sineOfHalves(1 - 2 * Math.abs(Math.IEEEremainder(x, 2)));
+      case ATAN -> Math.atan(x);
       case RELU -> x < 0 ? 0 : x;
       case SQRT -> Math.sqrt(x);
       case RSQRT -> 1 / Math.sqrt(x);
@@ -52,6 +55,8 @@ final class Exact {
       case SIGMOID -> 2.45;
       case SOFTPLUS -> 1.91;
       case ERF -> 1.15;
+      case SINPI, COSPI -> 1.7;
+      case ATAN -> 2.2;
       case RSQRT -> 1.5;
       case SQRT, RECIPROCAL, SQUARE -> 0.5;
       case COPY, DETACH, NEG, RELU, ABS, SIGN, NOT -> 0;
@@ -74,6 +79,13 @@ final class Exact {
 
   private static double sigmoid(double x) {
     return x < 0 ? Math.exp(x) / (1 + Math.exp(x)) : 1 / (1 + Math.exp(-x));
+  }
+
+  /** sin(pi / 2 x), of an angle that is reduced exactly. */
+  private static double sineOfHalves(double x) {
+    double near = Math.IEEEremainder(x, 4);
+    double rest = Math.abs(near) > 1 ? Math.copySign(2, near) - near : near;
+    return Math.sin(Math.PI / 2 * rest);
   }
 
   /** 2 / sqrt(pi) e^-x^2 times the sum of 2^n x^(2n+1) / (2n+1)!!. */

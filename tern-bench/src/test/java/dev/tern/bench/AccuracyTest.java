@@ -44,6 +44,11 @@ final class AccuracyTest {
     (float) Math.log(2) / 2,
     (float) Math.sqrt(0.5),
     (float) Math.sqrt(2),
+    ScalarMath.ATAN_MIDDLE,
+    ScalarMath.ATAN_HIGH,
+    0.25f,
+    0.5f,
+    0x1p22f,
     0x1p24f,
     0x1p-126f,
     0x1p126f

@@ -4,6 +4,7 @@ import dev.tern.base.DType;
 import dev.tern.base.DataException;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
+import dev.tern.internal.ir.ScalarMath;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -179,6 +180,9 @@ final class Translation {
           case SIGMOID -> graph.node("Sigmoid", x);
           case SOFTPLUS -> graph.node("Softplus", x);
           case ERF -> graph.node("Erf", x);
+          case SINPI -> graph.node("Sin", graph.node("Mul", x, graph.scalar(ScalarMath.PI)));
+          case COSPI -> graph.node("Cos", graph.node("Mul", x, graph.scalar(ScalarMath.PI)));
+          case ATAN -> graph.node("Atan", x);
           case RELU -> graph.node("Relu", x);
           case SQRT -> graph.node("Sqrt", x);
           case RSQRT -> graph.node("Reciprocal", graph.node("Sqrt", x));

@@ -47,6 +47,7 @@ import dev.tern.model.papers.DeepCrossing;
 import dev.tern.model.papers.DeepFm;
 import dev.tern.model.papers.Dlrm;
 import dev.tern.model.papers.EntireSpace;
+import dev.tern.model.papers.EulerNet;
 import dev.tern.model.papers.FieldAwareFm;
 import dev.tern.model.papers.FieldTransformer;
 import dev.tern.model.papers.FieldWeightedFm;
@@ -195,6 +196,7 @@ public record ModelConfig(
     FINALMLP(paper(FinalMlp::new), NETWORK, WIDTHS, SECOND, HEADS, GATES),
     FINALNET(paper(FinalNet::new), VECTORS, WIDTHS, HIDDEN, DROPOUT, SECOND),
     WUKONG(paper(Wukong::new), NETWORK, CROSS, SECOND, UNITS, VECTORS_OF_LAYER),
+    EULERNET(paper(EulerNet::new), VECTORS, DROPOUT, CROSS, VECTORS_OF_LAYER),
     PLE(paper(LayeredExtraction::new), NETWORK, WIDTHS, TOWERS, EXPERTS, GATES, LEVELS),
     DLRM_DCNV2(paper(CrossedDlrm::new), VECTORS, WIDTHS, STYLE, BOTTOM_TOP, CROSS, CROSS_MATRICES),
     SASREC(paper(SelfAttentive::sasrec), NETWORK, WIDTHS, HEADS, BLOCKS, SEQUENCES),

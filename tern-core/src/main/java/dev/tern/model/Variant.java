@@ -22,7 +22,7 @@ public record Variant(
    * @param units AFM: width of the attention; AUTOINT: width of a head; MASKNET: width of each
    *     parallel block
    * @param vectors XDEEPFM: feature maps of a layer; WUKONG: vectors that each half of a layer
-   *     makes
+   *     makes; EULERNET: those of a layer
    * @param reduction FIBINET: slots for each unit of the squeeze
    * @param levels PLE: levels of experts
    */

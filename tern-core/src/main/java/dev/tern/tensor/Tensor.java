@@ -8,6 +8,7 @@ import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Nodes;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.Recorded;
+import dev.tern.internal.ir.ScalarMath;
 import dev.tern.internal.runtime.Engine;
 import java.util.Arrays;
 import java.util.List;
@@ -209,6 +210,35 @@ public final class Tensor {
   /** The error function. */
   public Tensor erf() {
     return unary(Op.Unary.ERF);
+  }
+
+  /** {@code sin(pi x)}, exact where that is -1, 0 or 1. */
+  public Tensor sinPi() {
+    return unary(Op.Unary.SINPI);
+  }
+
+  /** {@code cos(pi x)}, exact where that is -1, 0 or 1. */
+  public Tensor cosPi() {
+    return unary(Op.Unary.COSPI);
+  }
+
+  /** The angle from -pi / 2 to pi / 2 whose tangent this is. */
+  public Tensor atan() {
+    return unary(Op.Unary.ATAN);
+  }
+
+  /** The angle of the point {@code (x, y)}, where this is y, from -pi to pi; 0 for the origin. */
+  public Tensor atan2(Tensor x) {
+    Tensor zero = scalar(0);
+    // Not abs, whose slope at 0 is 0.
+    Tensor wide = x.lt(zero).select(x.neg(), x);
+    Tensor high = lt(zero).select(neg(), this);
+    Tensor steep = high.gt(wide);
+    Tensor longer = steep.select(high, wide);
+    Tensor acute = steep.select(wide, high).div(longer.add(longer.eq(zero))).atan();
+    Tensor turned = steep.select(scalar(ScalarMath.HALF).sub(acute), acute);
+    Tensor upper = x.lt(zero).select(scalar(ScalarMath.PI).sub(turned), turned);
+    return lt(zero).select(upper.neg(), upper);
   }
 
   public Tensor relu() {

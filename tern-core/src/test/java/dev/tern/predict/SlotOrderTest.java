@@ -284,6 +284,14 @@ final class SlotOrderTest {
           moveBlocks(same, from.denseDim() * block, block, before, after);
         }
       }
+      case EULERNET -> {
+        int tokens = before.size() + from.denseDim();
+        boolean reads = parameter.equals("lengths") || parameter.startsWith("cross.0");
+        if (reads && (size == tokens || size == tokens * D)) {
+          int block = size / tokens;
+          moveBlocks(same, from.denseDim() * block, block, before, after);
+        }
+      }
       case DLRM_DCNV2 -> {
         if (size == D + before.size() * D) {
           moveBlocks(same, D, D, before, after);

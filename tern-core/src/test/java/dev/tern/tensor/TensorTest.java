@@ -131,6 +131,21 @@ final class TensorTest {
   }
 
   @Test
+  void anglesOfPointsAreThoseOfAtan2() {
+    float[] y = {0, 0, 1, 1, 1, 0, -1, -1, -1, 3e-5f, -3e20f, -0f};
+    float[] x = {0, 1, 1, 0, -1, -1, -1, 0, 1, -2e4f, 1e20f, 5};
+    Shape shape = Shape.of(y.length);
+    float[] angles = Tensor.of(shape, y).atan2(Tensor.of(shape, x)).toArray();
+    for (int i = 0; i < y.length; i++) {
+      assertThat(angles[i]).isCloseTo((float) Math.atan2(y[i], x[i]), within(4e-7f));
+    }
+    Tensor point = Tensor.of(Shape.of(1), 2);
+    Tensor axis = Tensor.zeros(Shape.of(1));
+    Tensor angle = axis.atan2(point);
+    assertThat(Tensor.gradients(angle.sum(), List.of(axis)).get(0).toArray()).containsExactly(0.5f);
+  }
+
+  @Test
   void mismatchedSizesNameTheOpAndBothShapes() {
     Tensor x = random(1, 2, 3);
     assertThatThrownBy(() -> x.add(random(1, 4)))
@@ -184,6 +199,11 @@ final class TensorTest {
         unary("sigmoid", Tensor::sigmoid),
         unary("softplus", Tensor::softplus),
         unary("erf", Tensor::erf),
+        unary("sin of pi x", Tensor::sinPi),
+        unary("cos of pi x", Tensor::cosPi),
+        unary("atan", Tensor::atan),
+        unary("atan2 of its numbers", x -> x.atan2(x.mul(3).add(1))),
+        unary("atan2 of others", x -> random(14, 17).atan2(x)),
         unary("relu", Tensor::relu),
         positive("sqrt", Tensor::sqrt),
         positive("rsqrt", Tensor::rsqrt),

@@ -170,7 +170,12 @@ final class Intervals {
     switch (op) {
       case COPY, DETACH, RELU, SQRT, SIGN -> result.set(i, low, high);
       case NEG, RSQRT -> result.set(i, high, low);
-      case EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, SOFTPLUS, ERF ->
+      case SINPI, COSPI -> {
+        // No slope is above pi.
+        double most = Math.PI * ((double) to - from) + margin(1);
+        result.set(i, Math.max(-1, low - most), Math.min(1, low + most));
+      }
+      case EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, SOFTPLUS, ERF, ATAN ->
           result.set(i, low - margin(low), high + margin(high));
       case RECIPROCAL -> result.set(i, hasZero ? Double.NaN : high, low);
       case SQUARE, ABS -> result.set(i, hasZero ? 0 : Math.min(low, high), Math.max(low, high));

@@ -180,6 +180,7 @@ final class RandomPrograms {
           case LOG, LOG1P, SQRT, RSQRT, RECIPROCAL -> anywhere ? a : positive(a);
           case EXP, EXPM1 -> anywhere ? a : Nodes.binary(Op.Binary.MIN, a, Nodes.constant(2));
           case COPY, DETACH, NEG, TANH, SIGMOID, SOFTPLUS, ERF, RELU, SQUARE, ABS, SIGN, NOT -> a;
+          case SINPI, COSPI, ATAN -> a;
         };
     return Nodes.unary(op, x);
   }

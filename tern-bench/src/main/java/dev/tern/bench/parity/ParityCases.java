@@ -38,7 +38,7 @@ final class ParityCases {
       case HSTU -> model.withHeads(2);
       case DLRM_DCNV2 -> model.withCross(5, 0);
       case AUTOINT -> sized(model.withHeads(2), 6, 6);
-      case AFM, XDEEPFM, MASKNET -> sized(model, 7, 5);
+      case AFM, XDEEPFM, MASKNET, EULERNET -> sized(model, 7, 5);
       case FINALMLP -> second(model.withHeads(2).withTowers(gates(5)), 12);
       case FINALNET -> second(model, 20, 9);
       case WUKONG -> second(sized(model, 3, 2), 14);

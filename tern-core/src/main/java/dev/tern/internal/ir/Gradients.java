@@ -231,6 +231,12 @@ public final class Gradients {
         Node bell = Nodes.unary(Op.Unary.EXP, Nodes.unary(Op.Unary.NEG, square));
         add(x, Nodes.mul(g, Nodes.mul(bell, TWO_OVER_SQRT_PI)));
       }
+      case SINPI -> add(x, Nodes.mul(Nodes.mul(g, ScalarMath.PI), Nodes.unary(Op.Unary.COSPI, x)));
+      case COSPI -> add(x, Nodes.mul(Nodes.mul(g, -ScalarMath.PI), Nodes.unary(Op.Unary.SINPI, x)));
+      case ATAN -> {
+        Node slope = Nodes.add(Nodes.unary(Op.Unary.SQUARE, x), Nodes.constant(1));
+        add(x, Nodes.binary(Op.Binary.DIV, g, slope));
+      }
       case RELU -> {
         Node positive = Nodes.binary(Op.Binary.LT, Nodes.constant(0), y);
         add(x, Nodes.select(positive, g, Nodes.constant(0)));

@@ -28,6 +28,11 @@ public sealed interface Op {
     /** {@code log(1 + exp(x))} without overflow. */
     SOFTPLUS,
     ERF,
+    /** {@code sin(pi x)}. */
+    SINPI,
+    /** {@code cos(pi x)}. */
+    COSPI,
+    ATAN,
     RELU,
     SQRT,
     RSQRT,
@@ -255,7 +260,7 @@ public sealed interface Op {
   default boolean isPolynomial() {
     return this instanceof Unary op
         && switch (op) {
-          case EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, SOFTPLUS, ERF -> true;
+          case EXP, EXPM1, LOG, LOG1P, TANH, SIGMOID, SOFTPLUS, ERF, SINPI, COSPI, ATAN -> true;
           case COPY, DETACH, NEG, RELU, SQRT, RSQRT, RECIPROCAL, SQUARE, ABS, SIGN, NOT -> false;
         };
   }

@@ -22,6 +22,9 @@ public final class Pointwise {
       case SIGMOID -> sigmoid(x);
       case SOFTPLUS -> softplus(x);
       case ERF -> erf(x);
+      case SINPI -> sinpi(x);
+      case COSPI -> cospi(x);
+      case ATAN -> atan(x);
       case RELU -> relu(x);
       case SQRT -> sqrt(x);
       case RSQRT -> rsqrt(x);
@@ -86,6 +89,18 @@ public final class Pointwise {
 
   public static float erf(float x) {
     return ScalarMath.erf(x);
+  }
+
+  public static float sinpi(float x) {
+    return ScalarMath.sinpi(x);
+  }
+
+  public static float cospi(float x) {
+    return ScalarMath.cospi(x);
+  }
+
+  public static float atan(float x) {
+    return ScalarMath.atan(x);
   }
 
   public static float rsqrt(float x) {

@@ -128,6 +128,41 @@ public final class ScalarMath {
   public static final float ERFC_5 = -0.0031240778f;
   public static final float ERFC_6 = 0.0002043366f;
 
+  /** The float nearest to pi. */
+  public static final float PI = 3.1415927f;
+
+  /** All floats from here on are even whole numbers. */
+  public static final float EVEN = 0x1p24f;
+
+  // (sin(pi r) / r - pi) / r^2 in powers of r^2 for |r| up to 1/4.
+  public static final float SINPI_0 = -5.1677127f;
+  public static final float SINPI_1 = 2.550164f;
+  public static final float SINPI_2 = -0.5992645f;
+  public static final float SINPI_3 = 0.082145885f;
+
+  // (cos(pi r) - 1) / r^2 in powers of r^2 for |r| up to 1/4.
+  public static final float COSPI_0 = -4.934802f;
+  public static final float COSPI_1 = 4.058712f;
+  public static final float COSPI_2 = -1.3352628f;
+  public static final float COSPI_3 = 0.23533063f;
+  public static final float COSPI_4 = -0.02580689f;
+
+  // Where atan goes to pi / 4 + atan((x - 1) / (x + 1)), then to pi / 2 - atan(1 / x).
+  public static final float ATAN_MIDDLE = 0.41421357f;
+  public static final float ATAN_HIGH = 2.4142137f;
+
+  // These angles in two parts.
+  public static final float QUARTER = 0.7853982f;
+  public static final float QUARTER_REST = -2.1855694e-8f;
+  public static final float HALF = 1.5707964f;
+  public static final float HALF_REST = -4.371139e-8f;
+
+  // (atan(x) / x - 1) / x^2 in powers of x^2 below ATAN_MIDDLE.
+  public static final float ATAN_0 = -0.3333295f;
+  public static final float ATAN_1 = 0.19977711f;
+  public static final float ATAN_2 = -0.13877685f;
+  public static final float ATAN_3 = 0.080537446f;
+
   private ScalarMath() {}
 
   /** e^x, to 1.01 ulp. */
@@ -235,6 +270,58 @@ public final class ScalarMath {
     p = Math.fma(p, square, ERF_0);
     p = Math.fma(p, a, a);
     return withSignOf(x, a < ERF_MIDDLE ? p : 1 - erfc(a));
+  }
+
+  /** sin(pi x), from -1 to 1, to 1.7 ulp. */
+  public static float sinpi(float x) {
+    return sineOfHalves(x, 0);
+  }
+
+  /** cos(pi x), from -1 to 1, to 1.7 ulp. */
+  public static float cospi(float x) {
+    return sineOfHalves(x, 1);
+  }
+
+  /** sin(pi (x + halves / 2)). */
+  private static float sineOfHalves(float x, int halves) {
+    float y = Math.abs(x) < EVEN ? x : x * 0;
+    // Both steps to |r| up to 1/4 are exact; the first one leaves up to 8.
+    float near = Math.fma(Math.fma(y, 0.0625f, ROUND) - ROUND, -16, y);
+    float t = Math.fma(near, 2, ROUND);
+    float r = Math.fma(t - ROUND, -0.5f, near);
+    float square = r * r;
+    float s = SINPI_3;
+    s = Math.fma(s, square, SINPI_2);
+    s = Math.fma(s, square, SINPI_1);
+    s = Math.fma(s, square, SINPI_0);
+    s = Math.fma(s, square, PI) * r;
+    float c = COSPI_4;
+    c = Math.fma(c, square, COSPI_3);
+    c = Math.fma(c, square, COSPI_2);
+    c = Math.fma(c, square, COSPI_1);
+    c = Math.fma(c, square, COSPI_0);
+    c = Math.fma(c, square, 1);
+    int quarter = Float.floatToRawIntBits(t) + halves;
+    int bits = Float.floatToRawIntBits((quarter & 1) != 0 ? c : s);
+    return Float.intBitsToFloat(bits ^ (quarter & 2) << 30);
+  }
+
+  /** The angle whose tangent is x, from -pi / 2 to pi / 2, to 2.2 ulp. */
+  public static float atan(float x) {
+    float a = Math.abs(x);
+    boolean high = a > ATAN_HIGH;
+    boolean middle = a > ATAN_MIDDLE;
+    float above = high ? -1 : middle ? a - 1 : a;
+    float below = high ? a : middle ? a + 1 : 1;
+    float q = above / below;
+    float square = q * q;
+    float p = ATAN_3;
+    p = Math.fma(p, square, ATAN_2);
+    p = Math.fma(p, square, ATAN_1);
+    p = Math.fma(p, square, ATAN_0);
+    float rest = high ? HALF_REST : middle ? QUARTER_REST : 0;
+    float angle = high ? HALF : middle ? QUARTER : 0;
+    return withSignOf(x, Math.fma(p * square, q, rest) + q + angle);
   }
 
   /** 1 / sqrt(x), two operations each rounded, to 1.5 ulp. */

@@ -33,6 +33,11 @@ public final class ScalarMathTest {
     (float) Math.sqrt(2),
     (float) Math.sqrt(0.5) - 1,
     (float) Math.sqrt(2) - 1,
+    ScalarMath.ATAN_MIDDLE,
+    ScalarMath.ATAN_HIGH,
+    0.25f,
+    0.5f,
+    0x1p22f,
     0x1p24f,
     0x1p126f,
     0x1p127f
@@ -63,6 +68,11 @@ public final class ScalarMathTest {
         assertRange(x, ScalarMath.sigmoid(x), 0, 1);
         assertRange(x, ScalarMath.tanh(x), -1, 1);
         assertRange(x, ScalarMath.erf(x), -1, 1);
+        assertRange(x, ScalarMath.atan(x), -ScalarMath.HALF, ScalarMath.HALF);
+        if (!Float.isInfinite(x)) {
+          assertRange(x, ScalarMath.sinpi(x), -1, 1);
+          assertRange(x, ScalarMath.cospi(x), -1, 1);
+        }
       }
     }
   }
@@ -79,7 +89,25 @@ public final class ScalarMathTest {
     assertThat(ScalarMath.log1p(-0f)).isEqualTo(-0f);
     assertThat(ScalarMath.tanh(-0f)).isEqualTo(-0f);
     assertThat(ScalarMath.erf(-0f)).isEqualTo(-0f);
+    assertThat(ScalarMath.sinpi(-0f)).isEqualTo(-0f);
+    assertThat(ScalarMath.atan(-0f)).isEqualTo(-0f);
     assertThat(ScalarMath.tanh(0f)).isEqualTo(0f);
+  }
+
+  @Test
+  void sineAndCosineAreExactAtQuartersOfATurn() {
+    for (float turn : new float[] {0, 2, -2, 14, 1000, -4e6f, 0x1p23f, 3e38f}) {
+      assertThat(ScalarMath.cospi(turn)).isEqualTo(1);
+      assertThat(Math.abs(ScalarMath.sinpi(turn))).isZero();
+    }
+    for (float quarter : new float[] {0.5f, -1.5f, 6.5f, 1_000_000.5f}) {
+      assertThat(ScalarMath.sinpi(quarter)).isEqualTo(1);
+      assertThat(ScalarMath.sinpi(-quarter)).isEqualTo(-1);
+      assertThat(Math.abs(ScalarMath.cospi(quarter))).isZero();
+    }
+    assertThat(ScalarMath.cospi(1)).isEqualTo(-1);
+    assertThat(ScalarMath.cospi(8_388_607)).isEqualTo(-1);
+    assertThat(ScalarMath.sinpi(Float.POSITIVE_INFINITY)).isNaN();
   }
 
   @Test

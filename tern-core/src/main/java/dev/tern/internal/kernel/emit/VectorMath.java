@@ -111,8 +111,60 @@ final class VectorMath {
     return withSignOf(x, all(1f).sub(erfc(a)).blend(p, small));
   }
 
+  static FloatVector sinpi(FloatVector x) {
+    return sineOfHalves(x, 0);
+  }
+
+  static FloatVector cospi(FloatVector x) {
+    return sineOfHalves(x, 1);
+  }
+
+  static FloatVector atan(FloatVector x) {
+    FloatVector a = x.abs();
+    VectorMask<Float> high = a.compare(VectorOperators.GT, ScalarMath.ATAN_HIGH);
+    VectorMask<Float> middle = a.compare(VectorOperators.GT, ScalarMath.ATAN_MIDDLE);
+    FloatVector above = a.blend(a.sub(1f), middle).blend(-1f, high);
+    FloatVector below = all(1f).blend(a.add(1f), middle).blend(a, high);
+    FloatVector q = above.div(below);
+    FloatVector square = q.mul(q);
+    FloatVector p = all(ScalarMath.ATAN_3);
+    p = p.fma(square, all(ScalarMath.ATAN_2));
+    p = p.fma(square, all(ScalarMath.ATAN_1));
+    p = p.fma(square, all(ScalarMath.ATAN_0));
+    FloatVector rest =
+        all(0f).blend(ScalarMath.QUARTER_REST, middle).blend(ScalarMath.HALF_REST, high);
+    FloatVector angle = all(0f).blend(ScalarMath.QUARTER, middle).blend(ScalarMath.HALF, high);
+    return withSignOf(x, p.mul(square).fma(q, rest).add(q).add(angle));
+  }
+
   static FloatVector rsqrt(FloatVector x) {
     return all(1f).div(x.sqrt());
+  }
+
+  private static FloatVector sineOfHalves(FloatVector x, int halves) {
+    FloatVector y = x.mul(0f).blend(x, x.abs().compare(VectorOperators.LT, ScalarMath.EVEN));
+    FloatVector turns = y.fma(all(0.0625f), all(ScalarMath.ROUND)).sub(ScalarMath.ROUND);
+    FloatVector near = turns.fma(all(-16f), y);
+    FloatVector t = near.fma(all(2f), all(ScalarMath.ROUND));
+    FloatVector r = t.sub(ScalarMath.ROUND).fma(all(-0.5f), near);
+    FloatVector square = r.mul(r);
+    FloatVector s = all(ScalarMath.SINPI_3);
+    s = s.fma(square, all(ScalarMath.SINPI_2));
+    s = s.fma(square, all(ScalarMath.SINPI_1));
+    s = s.fma(square, all(ScalarMath.SINPI_0));
+    s = s.fma(square, all(ScalarMath.PI)).mul(r);
+    FloatVector c = all(ScalarMath.COSPI_4);
+    c = c.fma(square, all(ScalarMath.COSPI_3));
+    c = c.fma(square, all(ScalarMath.COSPI_2));
+    c = c.fma(square, all(ScalarMath.COSPI_1));
+    c = c.fma(square, all(ScalarMath.COSPI_0));
+    c = c.fma(square, all(1f));
+    IntVector quarter = t.reinterpretAsInts().add(halves);
+    IntVector bits =
+        s.reinterpretAsInts()
+            .blend(c.reinterpretAsInts(), quarter.and(1).compare(VectorOperators.NE, 0));
+    IntVector sign = quarter.and(2).lanewise(VectorOperators.LSHL, 30);
+    return bits.lanewise(VectorOperators.XOR, sign).reinterpretAsFloats();
   }
 
   private static FloatVector tanhRest(FloatVector a) {

@@ -197,6 +197,48 @@ TERN_FUNCTION float t_erf(float x) {
   return with_sign_of(x, a < ERF_MIDDLE ? p : 1.0f - erfc_of(a));
 }
 
+TERN_FUNCTION float sine_of_halves(float x, int halves) {
+  float y = t_abs(x) < EVEN ? x : x * 0.0f;
+  float near = t_fma(t_fma(y, 0.0625f, ROUND) - ROUND, -16.0f, y);
+  float t = t_fma(near, 2.0f, ROUND);
+  float r = t_fma(t - ROUND, -0.5f, near);
+  float square = r * r;
+  float s = SINPI_3;
+  s = t_fma(s, square, SINPI_2);
+  s = t_fma(s, square, SINPI_1);
+  s = t_fma(s, square, SINPI_0);
+  s = t_fma(s, square, PI) * r;
+  float c = COSPI_4;
+  c = t_fma(c, square, COSPI_3);
+  c = t_fma(c, square, COSPI_2);
+  c = t_fma(c, square, COSPI_1);
+  c = t_fma(c, square, COSPI_0);
+  c = t_fma(c, square, 1.0f);
+  u32 quarter = (u32)__float_as_int(t) + (u32)halves;
+  u32 bits = (u32)__float_as_int((quarter & 1u) != 0 ? c : s);
+  return __int_as_float((int)(bits ^ (quarter & 2u) << 30));
+}
+
+TERN_FUNCTION float t_sinpi(float x) { return sine_of_halves(x, 0); }
+TERN_FUNCTION float t_cospi(float x) { return sine_of_halves(x, 1); }
+
+TERN_FUNCTION float t_atan(float x) {
+  float a = t_abs(x);
+  bool high = a > ATAN_HIGH;
+  bool middle = a > ATAN_MIDDLE;
+  float above = high ? -1.0f : middle ? a - 1.0f : a;
+  float below = high ? a : middle ? a + 1.0f : 1.0f;
+  float q = __fdiv_rn(above, below);
+  float square = q * q;
+  float p = ATAN_3;
+  p = t_fma(p, square, ATAN_2);
+  p = t_fma(p, square, ATAN_1);
+  p = t_fma(p, square, ATAN_0);
+  float rest = high ? HALF_REST : middle ? QUARTER_REST : 0.0f;
+  float angle = high ? HALF : middle ? QUARTER : 0.0f;
+  return with_sign_of(x, t_fma(p * square, q, rest) + q + angle);
+}
+
 TERN_FUNCTION float t_copy(float x) { return x; }
 TERN_FUNCTION float t_detach(float x) { return x; }
 TERN_FUNCTION float t_neg(float x) { return -x; }

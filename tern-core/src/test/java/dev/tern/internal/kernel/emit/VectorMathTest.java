@@ -27,16 +27,19 @@ final class VectorMathTest {
   private record Pair(Scalar scalar, UnaryOperator<FloatVector> vector) {}
 
   private static final Map<String, Pair> FUNCTIONS =
-      Map.of(
-          "exp", new Pair(ScalarMath::exp, VectorMath::exp),
-          "expm1", new Pair(ScalarMath::expm1, VectorMath::expm1),
-          "log", new Pair(ScalarMath::log, VectorMath::log),
-          "log1p", new Pair(ScalarMath::log1p, VectorMath::log1p),
-          "tanh", new Pair(ScalarMath::tanh, VectorMath::tanh),
-          "sigmoid", new Pair(ScalarMath::sigmoid, VectorMath::sigmoid),
-          "softplus", new Pair(ScalarMath::softplus, VectorMath::softplus),
-          "erf", new Pair(ScalarMath::erf, VectorMath::erf),
-          "rsqrt", new Pair(ScalarMath::rsqrt, VectorMath::rsqrt));
+      Map.ofEntries(
+          Map.entry("exp", new Pair(ScalarMath::exp, VectorMath::exp)),
+          Map.entry("expm1", new Pair(ScalarMath::expm1, VectorMath::expm1)),
+          Map.entry("log", new Pair(ScalarMath::log, VectorMath::log)),
+          Map.entry("log1p", new Pair(ScalarMath::log1p, VectorMath::log1p)),
+          Map.entry("tanh", new Pair(ScalarMath::tanh, VectorMath::tanh)),
+          Map.entry("sigmoid", new Pair(ScalarMath::sigmoid, VectorMath::sigmoid)),
+          Map.entry("softplus", new Pair(ScalarMath::softplus, VectorMath::softplus)),
+          Map.entry("erf", new Pair(ScalarMath::erf, VectorMath::erf)),
+          Map.entry("rsqrt", new Pair(ScalarMath::rsqrt, VectorMath::rsqrt)),
+          Map.entry("sinpi", new Pair(ScalarMath::sinpi, VectorMath::sinpi)),
+          Map.entry("cospi", new Pair(ScalarMath::cospi, VectorMath::cospi)),
+          Map.entry("atan", new Pair(ScalarMath::atan, VectorMath::atan)));
 
   /** Where scalar and vector differ, as text; called in a copy of the classes of another length. */
   static String differences(int[] samples, int bits) {
