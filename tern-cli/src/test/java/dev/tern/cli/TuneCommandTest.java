@@ -148,6 +148,60 @@ final class TuneCommandTest {
   }
 
   @Test
+  void trialsOfOtherEpochsOrFilesAreNotMixed() throws IOException {
+    assertThat(tune("--search", RATES, "--trials", "1").code()).isZero();
+    String state = Files.readString(folder.resolve("tune.json"));
+    Files.copy(temp.resolve("eval.csv"), temp.resolve("other.csv"));
+    String[] resume = {"--search", RATES, "--trials", "2", "--resume", "--set"};
+    assertThat(tune(with(resume, "train.epochs=2")).err())
+        .contains("got another configuration for --resume (train.epochs: 2, was 3), expected the");
+    for (String key : List.of("data.eval", "data.train")) {
+      Result result = tune(with(resume, key + "=" + temp.resolve("other.csv")));
+      assertThat(result.code()).isEqualTo(2);
+      assertThat(result.err()).contains("(" + key + ": [" + temp.resolve("other.csv") + "], was [");
+    }
+    assertThat(Files.readString(folder.resolve("tune.json"))).isEqualTo(state);
+    // How fast it computes is no part of it.
+    assertThat(tune(with(resume, "train.threads=2")).code()).isZero();
+    assertThat(reached()).hasSize(2);
+  }
+
+  private static String[] with(String[] arguments, String last) {
+    List<String> all = new ArrayList<>(List.of(arguments));
+    all.add(last);
+    return all.toArray(String[]::new);
+  }
+
+  @Test
+  void aRefusalToGoOnIsNoFailureOfATrial() throws IOException {
+    assertThat(tune("--search", RATES, "--trials", "2").code()).isZero();
+    String state = Files.readString(folder.resolve("tune.json"));
+    int last = state.lastIndexOf("\"rounds\":[");
+    String open = state.substring(0, last) + "\"rounds\":[]}]}";
+    Files.writeString(folder.resolve("tune.json"), open);
+    Files.writeString(temp.resolve("train.csv"), "y,a,site\n1,0.5,s1\n0,0.1,s2\n");
+    Result refused = tune("--search", RATES, "--trials", "2", "--resume");
+    assertThat(refused.code()).isEqualTo(2);
+    assertThat(refused.err()).contains("got other training files for --resume");
+    assertThat(state().array("trials"))
+        .noneMatch(trial -> trial.asObject("trial").has("failure"))
+        .hasSize(2);
+  }
+
+  @Test
+  void aSearchThatGoesOnWithFewerTrialsTrainsNone() throws IOException {
+    assertThat(tune("--search", RATES, "--trials", "3").code()).isZero();
+    List<String> reached = reached();
+    Result fewer = tune("--search", RATES, "--trials", "2", "--resume");
+    assertThat(fewer.code()).as(fewer.err()).isZero();
+    assertThat(fewer.err())
+        .contains("--trials: got 2 for a search that has 3; those beyond stay as they are")
+        .contains("no trial was left to train; the table has what the search reached before");
+    assertThat(fewer.out().lines().filter(line -> line.matches("[123] +0\\..*"))).hasSize(3);
+    assertThat(reached()).isEqualTo(reached);
+  }
+
+  @Test
   void trialsThatFailAreNotedAndTheSearchGoesOn() throws IOException {
     Result result =
         tune(

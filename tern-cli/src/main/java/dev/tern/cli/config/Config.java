@@ -245,9 +245,21 @@ public record Config(
   public List<String> changesFrom(Config before) {
     Map<String, String> then = flat(before);
     Map<String, String> now = flat(this);
+    for (Map<String, String> values : List.of(then, now)) {
+      values.keySet().removeIf(path -> Keys.find(path).filter(Key::changeable).isPresent());
+    }
+    return changes(then, now);
+  }
+
+  /**
+   * The keys whose values differ, as {@code key: VALUE, was VALUE}.
+   *
+   * @param then as {@link #values} gives them
+   * @param now as {@link #values} gives them
+   */
+  public static List<String> changes(Map<String, String> then, Map<String, String> now) {
     Set<String> paths = new TreeSet<>(then.keySet());
     paths.addAll(now.keySet());
-    paths.removeIf(path -> Keys.find(path).filter(Key::changeable).isPresent());
     return paths.stream()
         .filter(path -> !now.getOrDefault(path, "").equals(then.getOrDefault(path, "")))
         .map(path -> path + ": " + shown(now.get(path)) + ", was " + shown(then.get(path)))

@@ -21,12 +21,14 @@ import java.util.Optional;
  * the last trial that ended.
  *
  * @param searches keys with the texts of their values
+ * @param fixed the settings that all trials share; empty in files of earlier builds
  * @param figure by which trials are compared; empty before the first trial has ended
  */
 record TuneFile(
     Map<String, String> searches,
     long seed,
     boolean halving,
+    Optional<FixedSettings> fixed,
     Optional<Goal> figure,
     List<Trial> trials) {
   private static final String NAME = "tune.json";
@@ -38,15 +40,16 @@ record TuneFile(
   }
 
   /** A search that begins. */
-  static TuneFile of(Plan plan, List<Trial> trials) {
+  static TuneFile of(Plan plan, FixedSettings fixed, List<Trial> trials) {
     Map<String, String> searches = new LinkedHashMap<>();
     plan.searches().forEach(search -> searches.put(search.key(), search.text()));
-    return new TuneFile(searches, plan.seed(), plan.halving(), Optional.empty(), trials);
+    return new TuneFile(
+        searches, plan.seed(), plan.halving(), Optional.of(fixed), Optional.empty(), trials);
   }
 
   /** The same with what the trials have reached now. */
   TuneFile with(Optional<Goal> by, List<Trial> now) {
-    return new TuneFile(searches, seed, halving, by, now);
+    return new TuneFile(searches, seed, halving, fixed, by, now);
   }
 
   /**
@@ -97,6 +100,11 @@ record TuneFile(
     searches.forEach(keys::put);
     Json.Obj json = Json.object().put("version", VERSION).put("search", keys).put("seed", seed);
     json.put("halving", halving);
+    fixed.ifPresent(settings -> {
+      Json.Obj values = Json.object();
+      settings.values().forEach(values::put);
+      json.put("fixed", values);
+    });
     figure.ifPresent(by -> json.put("figure", by.name()).put("more_is_better", by.more()));
     List<Json> all = new ArrayList<>();
     trials.forEach(trial -> all.add(json(trial)));
@@ -157,12 +165,21 @@ record TuneFile(
         json.has("figure")
             ? Optional.of(new Goal(json.text("figure"), json.flag("more_is_better")))
             : Optional.empty();
+    Optional<FixedSettings> fixed =
+        json.has("fixed")
+            ? Optional.of(new FixedSettings(texts(json.object("fixed"))))
+            : Optional.empty();
     List<Trial> trials = new ArrayList<>();
     for (Json each : json.array("trials")) {
       trials.add(trial(each.asObject("trial")));
     }
     return new TuneFile(
-        texts(json.object("search")), json.integer("seed"), json.flag("halving"), figure, trials);
+        texts(json.object("search")),
+        json.integer("seed"),
+        json.flag("halving"),
+        fixed,
+        figure,
+        trials);
   }
 
   private static Trial trial(Json.Obj json) {
@@ -197,16 +214,19 @@ record TuneFile(
    * The trials of a search that goes on: those that {@code drawn} has in common with this one keep
    * what they reached.
    *
+   * @param folder of the search, for messages
+   * @param now the settings that its trials would share
    * @throws ConfigException if another search was asked for
    */
-  List<Trial> goingOn(Plan plan, List<Trial> drawn) {
-    TuneFile asked = of(plan, drawn);
+  List<Trial> goingOn(Path folder, Plan plan, FixedSettings now, List<Trial> drawn) {
+    TuneFile asked = of(plan, now, drawn);
     requireSame("--search", searches.toString(), asked.searches.toString());
     requireSame("--seed", Long.toString(seed), Long.toString(plan.seed()));
     requireSame("--halving", Boolean.toString(halving), Boolean.toString(plan.halving()));
     if (halving && drawn.size() != trials.size()) {
       requireSame("--trials", Integer.toString(trials.size()), Integer.toString(drawn.size()));
     }
+    fixed.ifPresent(before -> requireUnchanged(folder, now.changesFrom(before)));
     List<Trial> all = new ArrayList<>();
     for (Trial trial : drawn) {
       all.add(
@@ -215,9 +235,18 @@ record TuneFile(
               .findFirst()
               .orElse(trial));
     }
-    // Fewer trials than before are asked for: what was done stays.
+    // Fewer trials than before are asked for: the others stay as they are.
     trials.stream().skip(drawn.size()).forEach(all::add);
     return all;
+  }
+
+  /** Refuses {@code changed}, each as {@code key: VALUE, was VALUE}, if there are any. */
+  static void requireUnchanged(Path folder, List<String> changed) {
+    if (!changed.isEmpty()) {
+      throw new ConfigException(
+          "%s: got another configuration for --resume (%s), expected the one the search began with; change it back, or begin anew with --overwrite"
+              .formatted(folder, String.join("; ", changed)));
+    }
   }
 
   private static void requireSame(String option, String before, String now) {

@@ -40,6 +40,9 @@ final class Tuning {
   private long done;
   private double seconds;
 
+  /** Whether this process has begun a trial. */
+  private boolean trained;
+
   private Tuning(
       Plan plan, Training.Session session, List<Trial> trials, Config first, TuneFile file) {
     this.plan = plan;
@@ -68,15 +71,17 @@ final class Tuning {
     Path folder = first.run().dir();
     Optional<TuneFile> before = TuneFile.read(folder);
     requireFolder(folder, before.isPresent(), earlier);
+    FixedSettings fixed = FixedSettings.of(plan.searches(), first);
     if (before.isPresent() && earlier == RunFolder.Earlier.RESUME) {
-      List<Trial> trials = new ArrayList<>(before.get().goingOn(plan, drawn));
-      TuneFile file = TuneFile.of(plan, trials).with(before.get().figure(), trials);
+      List<Trial> trials = new ArrayList<>(before.get().goingOn(folder, plan, fixed, drawn));
+      TuneFile file = TuneFile.of(plan, fixed, trials).with(before.get().figure(), trials);
       Tuning tuning = new Tuning(plan, session, trials, first, file);
       tuning.requireSameConfigurations();
+      tuning.noteFewer();
       return tuning;
     }
     before.ifPresent(file -> remove(folder, file));
-    return new Tuning(plan, session, drawn, first, TuneFile.of(plan, drawn));
+    return new Tuning(plan, session, drawn, first, TuneFile.of(plan, fixed, drawn));
   }
 
   /**
@@ -148,20 +153,23 @@ final class Tuning {
     }
   }
 
-  /** Trials that are done are not trained again, so their configuration must be that of now. */
+  /** Trials that have begun keep what they reached, so their configuration must be that of now. */
   private void requireSameConfigurations() {
     for (Trial trial : trials) {
       Optional<Path> written = RunFolder.earlier(dir(trial));
-      if (trial.rounds().isEmpty() || written.isEmpty()) {
-        continue;
+      if (written.isPresent()) {
+        Config now = plan.of(trial, dir(trial), Optional.empty());
+        TuneFile.requireUnchanged(folder, now.changesFrom(Config.loadEarlier(written.get())));
       }
-      Config now = plan.of(trial, dir(trial), Optional.empty());
-      List<String> changed = now.changesFrom(Config.loadEarlier(written.get()));
-      if (!changed.isEmpty()) {
-        throw new ConfigException(
-            "%s: got another configuration for --resume (%s), expected the one the search began with; change it back, or begin anew with --overwrite"
-                .formatted(folder, String.join("; ", changed)));
-      }
+    }
+  }
+
+  /** Says what becomes of trials beyond those that are asked for now. */
+  private void noteFewer() {
+    if (plan.trials() < trials.size()) {
+      session.note(
+          "--trials: got %s for a search that has %s; those beyond stay as they are"
+              .formatted(Format.whole(plan.trials()), Format.whole(trials.size())));
     }
   }
 
@@ -194,6 +202,9 @@ final class Tuning {
       }
       going = best(going, epochs, Plan.inRound(trials.size(), round + 1));
     }
+    if (!trained) {
+      session.note("no trial was left to train; the table has what the search reached before");
+    }
     return false;
   }
 
@@ -206,9 +217,9 @@ final class Tuning {
   }
 
   /** Whether a trial has still to reach {@code epochs}, 0 for those of its configuration. */
-  private static boolean isOpen(Trial trial, long epochs) {
+  private boolean isOpen(Trial trial, long epochs) {
     boolean reached = epochs == 0 ? !trial.rounds().isEmpty() : !Double.isNaN(trial.value(epochs));
-    return trial.failure().isEmpty() && !reached;
+    return trial.number() <= plan.trials() && trial.failure().isEmpty() && !reached;
   }
 
   /** The epochs that are left, about: which trials go on is not known yet. */
@@ -246,12 +257,18 @@ final class Tuning {
         .toList();
   }
 
-  /** Trains one trial; whether it was interrupted. */
+  /**
+   * Trains one trial; whether it was interrupted.
+   *
+   * @throws ConfigException if what it has trained cannot go on; the trial stays as it is
+   */
   private boolean train(int index, long epochs) {
     Trial trial = trials.get(index);
     long before = System.nanoTime();
     session.note("trial %d of %d: %s".formatted(trial.number(), trials.size(), trial.shown()));
     long own = 0;
+    trained = true;
+    boolean begun = RunFolder.earlier(dir(trial)).isPresent();
     try {
       Optional<Long> most = epochs == 0 ? Optional.empty() : Optional.of(epochs);
       Config config = plan.of(trial, dir(trial), most);
@@ -262,10 +279,12 @@ final class Tuning {
         return true;
       }
       trials.set(index, ended(trial, config, result));
-    } catch (ConfigException
-        | IllegalArgumentException
-        | IllegalStateException
-        | OutOfBudgetException e) {
+    } catch (ConfigException | IllegalArgumentException e) {
+      if (begun) {
+        throw e; // A refusal to go on says nothing about the trial's values.
+      }
+      trials.set(index, trial.failed(message(e)));
+    } catch (IllegalStateException | OutOfBudgetException e) {
       trials.set(index, trial.failed(message(e)));
     }
     seconds += (System.nanoTime() - before) / 1e9;
