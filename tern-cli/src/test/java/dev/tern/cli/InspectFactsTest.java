@@ -121,6 +121,21 @@ final class InspectFactsTest {
   }
 
   @Test
+  void aValueNamedMissingIsNoRowWithoutOne() throws IOException {
+    String rows = "y,a,city,tags\n1,1,missing,t1\n0,2,missing,all others\n1,3,,\n";
+    Files.writeString(first, rows);
+    Files.writeString(later, rows);
+    Result table = inspect("--against", later.toString(), "--values", "3");
+    assertThat(table.out())
+        .containsPattern("\\ncity .* 33.33% to 33.33%\\n")
+        .containsPattern("\\n  \"missing\" +2 ")
+        .containsPattern("\\n  missing +1 ");
+    Json.Obj city = line(inspect("--against", later.toString(), "--json"), "column", "city");
+    assertThat(city.array("bins").stream().map(bin -> bin.asObject("bin").text("kind")))
+        .containsExactly("value", "missing");
+  }
+
+  @Test
   void thePageHasAPictureOfEachColumn() throws IOException {
     Path page = temp.resolve("page.html");
     Result result =

@@ -3,8 +3,10 @@ package dev.tern.cli.inspect;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * How a column of other rows differs from the same column of first ones.
@@ -16,15 +18,46 @@ import java.util.stream.Collectors;
  *     a number outside of their range; NaN where that is not known
  */
 record ColumnDrift(String name, String kind, List<Bin> bins, double unseen) {
-  /** The name of the bin of all values that have none of their own. */
-  static final String OTHERS = "all others";
-
   ColumnDrift {
     bins = List.copyOf(bins);
   }
 
-  /** How often a value, or numbers of a range, occur in the first rows and now. */
-  record Bin(String name, long before, long now) {}
+  /** What a bin counts: a value by its text, numbers of a range, or what has no bin of its own. */
+  enum Kind {
+    VALUE(""),
+    RANGE(""),
+    OTHERS("all others"),
+    MISSING("missing");
+
+    private final String words;
+
+    Kind(String words) {
+      this.words = words;
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * How often something occurs in the first rows and now.
+   *
+   * @param name the value as data have it, or words
+   */
+  record Bin(Kind kind, String name, long before, long now) {
+    /** A bin of all values without one of their own, or of rows without a value. */
+    static Bin of(Kind kind, long before, long now) {
+      return new Bin(kind, kind.words, before, now);
+    }
+
+    /** Its name beside others: a value in quotes where it reads as the name of another kind. */
+    String shown() {
+      boolean isWords = Stream.of(Kind.values()).anyMatch(each -> each.words.equals(name));
+      return kind == Kind.VALUE && isWords ? '"' + name + '"' : name;
+    }
+  }
 
   /**
    * The population stability index, of {@code p} now and {@code q} before. Half an occurrence is
@@ -74,7 +107,7 @@ record ColumnDrift(String name, String kind, List<Bin> bins, double unseen) {
   List<Bin> largest(int most) {
     Set<Bin> large =
         bins.stream()
-            .filter(bin -> !bin.name().equals(OTHERS))
+            .filter(bin -> bin.kind() != Kind.OTHERS)
             .sorted(Comparator.comparingDouble(bin -> -share(bin)))
             .limit(most)
             .collect(Collectors.toSet());
@@ -90,7 +123,7 @@ record ColumnDrift(String name, String kind, List<Bin> bins, double unseen) {
       }
     }
     if (before + now > 0) {
-      shown.add(new Bin(OTHERS, before, now));
+      shown.add(Bin.of(Kind.OTHERS, before, now));
     }
     return shown;
   }

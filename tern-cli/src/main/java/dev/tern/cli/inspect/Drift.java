@@ -56,9 +56,9 @@ record Drift(Profile before, Profile now, List<ColumnDrift> columns) {
     long[] are = counts(now.sorted(), edges, now.count());
     List<ColumnDrift.Bin> bins = new ArrayList<>();
     for (int bin = 0; bin <= edges.length; bin++) {
-      bins.add(new ColumnDrift.Bin(range(edges, bin), were[bin], are[bin]));
+      bins.add(new ColumnDrift.Bin(ColumnDrift.Kind.RANGE, range(edges, bin), were[bin], are[bin]));
     }
-    bins.add(new ColumnDrift.Bin("missing", before.missing(), now.missing()));
+    bins.add(ColumnDrift.Bin.of(ColumnDrift.Kind.MISSING, before.missing(), now.missing()));
     bins.removeIf(bin -> bin.before() == 0 && bin.now() == 0);
     return new ColumnDrift(name, kind, bins, now.outside(before.least(), before.greatest()));
   }
@@ -131,12 +131,15 @@ record Drift(Profile before, Profile now, List<ColumnDrift> columns) {
     Set<Long> shown = new LinkedHashSet<>();
     Stream.of(before, now).forEach(rates -> rates.top(VALUES).forEach(v -> shown.add(v.id())));
     for (long id : shown) {
-      bins.add(new ColumnDrift.Bin(first.text(slot, id), before.count(id), now.count(id)));
+      bins.add(
+          new ColumnDrift.Bin(
+              ColumnDrift.Kind.VALUE, first.text(slot, id), before.count(id), now.count(id)));
       restBefore -= before.count(id);
       restNow -= now.count(id);
     }
-    bins.add(new ColumnDrift.Bin(ColumnDrift.OTHERS, restBefore, restNow));
-    bins.add(new ColumnDrift.Bin("missing", before.none().count(), now.none().count()));
+    bins.add(ColumnDrift.Bin.of(ColumnDrift.Kind.OTHERS, restBefore, restNow));
+    bins.add(
+        ColumnDrift.Bin.of(ColumnDrift.Kind.MISSING, before.none().count(), now.none().count()));
     bins.removeIf(bin -> bin.before() == 0 && bin.now() == 0);
     boolean known = before.isWhole() && now.isWhole() && now.ids() > 0;
     double unseen = known ? (double) now.unknownTo(before) / now.ids() : Double.NaN;
@@ -173,7 +176,7 @@ record Drift(Profile before, Profile now, List<ColumnDrift> columns) {
 
   private static String missing(ColumnDrift column) {
     return column.bins().stream()
-        .filter(bin -> bin.name().equals("missing"))
+        .filter(bin -> bin.kind() == ColumnDrift.Kind.MISSING)
         .findFirst()
         .map(bin ->
             percent((double) bin.before() / column.before())
@@ -188,7 +191,11 @@ record Drift(Profile before, Profile now, List<ColumnDrift> columns) {
       List<Json> bins = new ArrayList<>();
       for (ColumnDrift.Bin bin : column.bins()) {
         bins.add(
-            Json.object().put("bin", bin.name()).put("before", bin.before()).put("now", bin.now()));
+            Json.object()
+                .put("bin", bin.name())
+                .put("kind", bin.kind().toString())
+                .put("before", bin.before())
+                .put("now", bin.now()));
       }
       out.println(
           Json.object()

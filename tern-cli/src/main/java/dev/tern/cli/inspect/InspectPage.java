@@ -53,7 +53,7 @@ record InspectPage(Optional<LabelRates> rates, Optional<Drift> drift, String nam
       for (ColumnDrift.Bin bin : column.largest(BINS)) {
         shares.add(
             Bars.Bar.of(
-                bin.name(),
+                bin.shown(),
                 100.0 * bin.before() / Math.max(1, column.before()),
                 100.0 * bin.now() / Math.max(1, column.now())));
       }
@@ -86,7 +86,7 @@ record InspectPage(Optional<LabelRates> rates, Optional<Drift> drift, String nam
       List<Bars.Bar> bars = new ArrayList<>();
       for (LabelRates.Row row : rates.rows(slot)) {
         if (Double.isFinite(row.rate().mean())) {
-          bars.add(Bars.Bar.of(row.value() + " (" + Format.whole(row.count()) + ")", row.rate()));
+          bars.add(Bars.Bar.of(row.shown() + " (" + Format.whole(row.count()) + ")", row.rate()));
         }
       }
       String name = rates.profile().schema().slots().get(slot).name();

@@ -20,7 +20,12 @@ record LabelRates(Profile profile, int top) {
    * @param count its occurrences
    * @param rate the mean first label of their rows; NaN where that is not known
    */
-  record Row(String value, long count, Spread rate) {}
+  record Row(ColumnDrift.Kind kind, String value, long count, Spread rate) {
+    /** Its name beside those of other rows. */
+    String shown() {
+      return new ColumnDrift.Bin(kind, value, count, count).shown();
+    }
+  }
 
   /** The values of a slot, then all others, then rows without a value. */
   List<Row> rows(int slot) {
@@ -28,7 +33,7 @@ record LabelRates(Profile profile, int top) {
     List<Row> rows = new ArrayList<>();
     long shown = 0;
     for (ValueRates.Value value : rates.top(top)) {
-      rows.add(row(profile.text(slot, value.id()), value.tally()));
+      rows.add(row(ColumnDrift.Kind.VALUE, profile.text(slot, value.id()), value.tally()));
       shown += value.tally().count();
     }
     long left = rates.ids() - shown;
@@ -38,16 +43,17 @@ record LabelRates(Profile profile, int top) {
           !rates.isWhole()
               ? "all other values"
               : others == 1 ? "1 other value" : Format.whole(others) + " other values";
-      rows.add(new Row(values, left, new Spread(Double.NaN, Double.NaN, Double.NaN)));
+      Spread unknown = new Spread(Double.NaN, Double.NaN, Double.NaN);
+      rows.add(new Row(ColumnDrift.Kind.OTHERS, values, left, unknown));
     }
     if (rates.none().count() > 0) {
-      rows.add(row("missing", rates.none()));
+      rows.add(row(ColumnDrift.Kind.MISSING, "missing", rates.none()));
     }
     return rows;
   }
 
-  private Row row(String value, ValueRates.Tally tally) {
-    return new Row(value, tally.count(), tally.rate(profile.isBinary()));
+  private Row row(ColumnDrift.Kind kind, String value, ValueRates.Tally tally) {
+    return new Row(kind, value, tally.count(), tally.rate(profile.isBinary()));
   }
 
   /** What the rates are of. */
@@ -69,7 +75,7 @@ record LabelRates(Profile profile, int top) {
         out.println(
             "  %-30s %12s  %s"
                 .formatted(
-                    row.value(),
+                    row.shown(),
                     Format.whole(row.count()),
                     rated ? Format.fixed(row.rate().mean(), 4) + ", " + row.rate().interval(4) : "")
                 .stripTrailing());
@@ -85,6 +91,7 @@ record LabelRates(Profile profile, int top) {
             Json.object()
                 .put("column", profile.schema().slots().get(slot).name())
                 .put("value", row.value())
+                .put("kind", row.kind().toString())
                 .put("count", row.count())
                 .put("rate", Drift.real(row.rate().mean()))
                 .put("low", Drift.real(row.rate().low()))

@@ -11,7 +11,7 @@ final class DriftTest {
   private static ColumnDrift of(long... counts) {
     List<ColumnDrift.Bin> bins = new java.util.ArrayList<>();
     for (int i = 0; i < counts.length; i += 2) {
-      bins.add(new ColumnDrift.Bin("b" + i, counts[i], counts[i + 1]));
+      bins.add(new ColumnDrift.Bin(ColumnDrift.Kind.VALUE, "b" + i, counts[i], counts[i + 1]));
     }
     return new ColumnDrift("c", "sparse", bins, 0);
   }
@@ -38,10 +38,23 @@ final class DriftTest {
   void theLargestBinsKeepTheirOrderAndTheOthersBecomeOne() {
     assertThat(of(1, 2, 50, 40, 3, 60, 2, 2).largest(2))
         .containsExactly(
-            new ColumnDrift.Bin("b2", 50, 40),
-            new ColumnDrift.Bin("b4", 3, 60),
-            new ColumnDrift.Bin("all others", 3, 4));
+            new ColumnDrift.Bin(ColumnDrift.Kind.VALUE, "b2", 50, 40),
+            new ColumnDrift.Bin(ColumnDrift.Kind.VALUE, "b4", 3, 60),
+            ColumnDrift.Bin.of(ColumnDrift.Kind.OTHERS, 3, 4));
     assertThat(of(1, 2, 3, 4).largest(5)).hasSize(2);
+  }
+
+  @Test
+  void aValueWithTheNameOfAnotherBinIsAValue() {
+    ColumnDrift.Bin missing = new ColumnDrift.Bin(ColumnDrift.Kind.VALUE, "missing", 5, 5);
+    ColumnDrift.Bin others = new ColumnDrift.Bin(ColumnDrift.Kind.VALUE, "all others", 4, 4);
+    ColumnDrift.Bin none = ColumnDrift.Bin.of(ColumnDrift.Kind.MISSING, 5, 5);
+    ColumnDrift column = new ColumnDrift("c", "sparse", List.of(others, missing, none), 0);
+    assertThat(column.largest(3)).containsExactly(others, missing, none);
+    assertThat(column.largest(2))
+        .containsExactly(missing, none, ColumnDrift.Bin.of(ColumnDrift.Kind.OTHERS, 4, 4));
+    assertThat(List.of(others.shown(), missing.shown(), none.shown()))
+        .containsExactly("\"all others\"", "\"missing\"", "missing");
   }
 
   @Test
