@@ -88,11 +88,11 @@ final class AgainstTest {
     for (String name : List.of("AUC", "log loss")) {
       assertThat(figure(out, name)).isEqualTo(figure(first, name));
       assertThat(figure(out, name + " of the other")).isEqualTo(figure(second, name));
-      double difference = figure(out, name + " less that of the other");
+      double difference = figure(out, name + " difference (first - other)");
       assertThat(difference).isCloseTo(figure(first, name) - figure(second, name), within(2e-6));
       String interval =
           out.lines()
-              .filter(line -> line.startsWith(name + " less that of the other in 95% of samples "))
+              .filter(line -> line.startsWith(name + " difference in 95% of samples "))
               .findFirst()
               .orElseThrow();
       String[] words = interval.split(" ");
@@ -122,11 +122,10 @@ final class AgainstTest {
   void aModelIsNoBetterThanItself() {
     Result same = against("all", "all");
     assertThat(same.out())
-        .contains("%nAUC less that of the other 0.000000%n".formatted())
-        .contains(
-            "%nAUC less that of the other in 95%% of samples 0.000000 to 0.000000%n".formatted())
+        .contains("%nAUC difference (first - other) 0.000000%n".formatted())
+        .contains("%nAUC difference in 95%% of samples 0.000000 to 0.000000%n".formatted())
         .contains("%nAUC difference by chance p 1.000%n".formatted())
-        .contains("%nlog loss less that of the other 0.000000%n".formatted());
+        .contains("%nlog loss difference (first - other) 0.000000%n".formatted());
   }
 
   @Test
@@ -159,7 +158,7 @@ final class AgainstTest {
       assertThat(figure(out, task + " log loss of the other"))
           .isEqualTo(figure(wide, task + " log loss"));
     }
-    assertThat(figure(out, "click AUC less that of the other")).isNegative();
+    assertThat(figure(out, "click AUC difference (first - other)")).isNegative();
     assertThat(against("narrow", "site").err())
         .contains("--against: got a model of click, expected one of click, buy within click");
   }
@@ -178,9 +177,9 @@ final class AgainstTest {
             shared.resolve("site").toString());
     assertThat(result.code()).as(result.err()).isZero();
     assertThat(result.out())
-        .contains("%nAUC less that of the other –%n".formatted())
+        .contains("%nAUC difference (first - other) –%n".formatted())
         .contains("%nAUC difference by chance p –%n".formatted());
-    assertThat(Math.abs(figure(result.out(), "log loss less that of the other"))).isPositive();
+    assertThat(Math.abs(figure(result.out(), "log loss difference (first - other)"))).isPositive();
   }
 
   @Test

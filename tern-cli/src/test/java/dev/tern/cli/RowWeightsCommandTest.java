@@ -179,7 +179,7 @@ final class RowWeightsCommandTest {
     Map<String, Double> second = figures(tern("evaluate", folder + "/lr", rows).out());
     for (String name : List.of("AUC", "log loss")) {
       assertThat(got.get(name + " of the other")).isCloseTo(second.get(name), within(2e-6));
-      assertThat(got.get(name + " less that of the other"))
+      assertThat(got.get(name + " difference (first - other)"))
           .isCloseTo(first.get(name) - second.get(name), within(3e-6));
       assertThat(both.out()).contains(name + " difference by chance p ");
     }

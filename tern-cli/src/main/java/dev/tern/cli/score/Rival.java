@@ -179,7 +179,7 @@ final class Rival implements Scoring.Taker {
   }
 
   /**
-   * Prints the figures of the second model, and what the first has more or less.
+   * Prints the figures of the second model, and by how much those of the first differ.
    *
    * @param first which has a log loss if its scores are probabilities
    */
@@ -198,14 +198,14 @@ final class Rival implements Scoring.Taker {
   }
 
   private static void print(PrintWriter out, String name, PairedMetrics.Difference difference) {
-    String start = name + " less that of the other ";
-    out.println(start + Format.signed(difference.value(), 6));
+    String start = name + " difference";
+    out.println(start + " (first - other) " + Format.signed(difference.value(), 6));
     out.println(
         start
-            + "in 95% of samples "
+            + " in 95% of samples "
             + Format.signed(difference.low(), 6)
             + " to "
             + Format.signed(difference.high(), 6));
-    out.println(name + " difference by chance p " + Format.probability(difference.pValue()));
+    out.println(start + " by chance p " + Format.probability(difference.pValue()));
   }
 }
