@@ -1,5 +1,6 @@
 package dev.tern.cli;
 
+import dev.tern.cli.choice.JsonChoice;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.internal.json.Json;
 import dev.tern.internal.replay.Replay;
@@ -11,6 +12,7 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -60,14 +62,13 @@ final class ReplayCommand implements Callable<Integer> {
       description = "Add a slowdown that no choice of what to evict can beat: lower_bound.")
   private boolean bound;
 
-  @Option(names = "--json", description = "Print one JSON object a case.")
-  private boolean json;
+  @Mixin private JsonChoice json = new JsonChoice();
 
   @Override
   public Integer call() {
     check();
     PrintWriter out = spec.commandLine().getOut();
-    if (!json) {
+    if (!json.isGiven()) {
       printHeader(out);
     }
     for (Path log : logs) {
@@ -96,7 +97,7 @@ final class ReplayCommand implements Callable<Integer> {
     Replay.Result result = replay.run(policy, budget, allocator);
     OptionalDouble least =
         bound ? OptionalDouble.of(replay.lowerBound(budget)) : OptionalDouble.empty();
-    if (json) {
+    if (json.isGiven()) {
       out.println(toJson(result, least));
     } else {
       print(out, result, least);

@@ -1,6 +1,7 @@
 package dev.tern.cli.data;
 
 import dev.tern.cli.choice.DataOptions;
+import dev.tern.cli.choice.SeedChoice;
 import dev.tern.cli.choice.WriteOptions;
 import dev.tern.cli.config.Config;
 import dev.tern.cli.config.ConfigException;
@@ -83,11 +84,7 @@ final class GenerateCommand implements Callable<Integer> {
       description = "Number of the first row (default 0).")
   private long firstRow;
 
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      description = "Seed of ids, numbers and teacher (default 1).")
-  private long seed = 1;
+  @Mixin private SeedChoice seed = new SeedChoice();
 
   @Option(
       names = "--scale",
@@ -157,8 +154,8 @@ final class GenerateCommand implements Callable<Integer> {
     }
     RowGenerator generator =
         isTaobao()
-            ? TaobaoGenerator.of(seed, scale, dayRows).withAffinity(affinity)
-            : CriteoGenerator.of(seed, scale);
+            ? TaobaoGenerator.of(seed.seed(), scale, dayRows).withAffinity(affinity)
+            : CriteoGenerator.of(seed.seed(), scale);
     List<Path> done = new ArrayList<>();
     try (Progress progress = Progress.of(spec.commandLine().getErr())) {
       for (Part part : parts) {

@@ -1,6 +1,7 @@
 package dev.tern.cli.data;
 
 import dev.tern.cli.choice.DataOptions;
+import dev.tern.cli.choice.SeedChoice;
 import dev.tern.cli.choice.WriteOptions;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.DataConfig;
@@ -80,8 +81,7 @@ final class SplitCommand implements Callable<Integer> {
       })
   private Optional<String> column = Optional.empty();
 
-  @Option(names = "--seed", paramLabel = "N", description = "Of --by random and key; default 1.")
-  private long seed = 1;
+  @Mixin private SeedChoice seed = new SeedChoice();
 
   @Option(
       names = "--to",
@@ -202,8 +202,8 @@ final class SplitCommand implements Callable<Integer> {
     double[] shares = files.stream().mapToDouble(Part::share).toArray();
     try {
       return switch (by) {
-        case "random" -> DataSplit.atRandom(shares, seed);
-        case "key" -> DataSplit.byKey(shares, seed, schema, key.orElseThrow());
+        case "random" -> DataSplit.atRandom(shares, seed.seed());
+        case "key" -> DataSplit.byKey(shares, seed.seed(), schema, key.orElseThrow());
         default -> byTime.apply(shares);
       };
     } catch (IllegalArgumentException e) {

@@ -3,6 +3,7 @@ package dev.tern.cli.table;
 import dev.tern.base.Shown;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.tools.TableDifference;
+import dev.tern.cli.choice.JsonChoice;
 import dev.tern.cli.run.Format;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -10,7 +11,6 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -29,8 +29,7 @@ final class TableDiffCommand implements Callable<Integer> {
       description = "The checkpoint to compare with, of a model with the same ids.")
   private Path other = Path.of("");
 
-  @Option(names = "--json", description = "Print a line of JSON for each table.")
-  private boolean json;
+  @Mixin private JsonChoice json = new JsonChoice();
 
   @Override
   public Integer call() {
@@ -39,7 +38,7 @@ final class TableDiffCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     for (int slot : choice.slots(first)) {
       TableDifference difference = TableDifference.of(first, second, slot);
-      out.println(json ? difference.toJson() : text(difference));
+      out.println(json.isGiven() ? difference.toJson() : text(difference));
     }
     out.flush();
     return 0;

@@ -3,6 +3,7 @@ package dev.tern.cli.table;
 import dev.tern.base.Shown;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.tools.TableSummary;
+import dev.tern.cli.choice.JsonChoice;
 import dev.tern.cli.run.Format;
 import java.io.PrintWriter;
 import java.util.List;
@@ -31,14 +32,13 @@ final class TableInspectCommand implements Callable<Integer> {
       description = "Ids to list (default ${DEFAULT-VALUE}).")
   private int top;
 
-  @Option(names = "--json", description = "Print a line of JSON for each table.")
-  private boolean json;
+  @Mixin private JsonChoice json = new JsonChoice();
 
   @Override
   public Integer call() {
     Checkpoint checkpoint = choice.open();
     PrintWriter out = spec.commandLine().getOut();
-    if (!json) {
+    if (!json.isGiven()) {
       out.printf(
           "%s: step %s, %d parts%n",
           Format.path(checkpoint.folder()),
@@ -47,7 +47,7 @@ final class TableInspectCommand implements Callable<Integer> {
     }
     for (int slot : choice.slots(checkpoint)) {
       TableSummary summary = TableSummary.of(checkpoint, slot, Math.max(0, top));
-      if (json) {
+      if (json.isGiven()) {
         out.println(summary.toJson());
       } else {
         print(out, summary);

@@ -1,6 +1,7 @@
 package dev.tern.cli.tune;
 
 import dev.tern.base.DataException;
+import dev.tern.cli.choice.SeedChoice;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
 import dev.tern.cli.run.RunFolder;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -49,12 +51,7 @@ public final class TuneCommand implements Callable<Integer> {
       description = "Trials (default ${DEFAULT-VALUE}).")
   private int trials = 20;
 
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      defaultValue = "1",
-      description = "Seed of the values of all trials (default ${DEFAULT-VALUE}).")
-  private long seed = 1;
+  @Mixin private SeedChoice seed = new SeedChoice();
 
   @Option(
       names = "--halving",
@@ -95,7 +92,7 @@ public final class TuneCommand implements Callable<Integer> {
     List<String> values = new ArrayList<>(overrides);
     metric.ifPresent(figure -> values.add("train.monitor=" + figure));
     List<Search> keys = searches.stream().map(Search::parse).toList();
-    Plan plan = new Plan(config, values, keys, trials, seed, halving);
+    Plan plan = new Plan(config, values, keys, trials, seed.seed(), halving);
     try (Training.Session session = training.begin(spec.commandLine().getErr())) {
       Tuning tuning = Tuning.open(plan, session, earlier());
       boolean stopped = tuning.run();

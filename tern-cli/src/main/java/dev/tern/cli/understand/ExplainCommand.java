@@ -3,6 +3,7 @@ package dev.tern.cli.understand;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.choice.CheckpointChoice;
+import dev.tern.cli.choice.JsonChoice;
 import dev.tern.cli.choice.ReadingChoice;
 import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.ConfigException;
@@ -72,8 +73,7 @@ public final class ExplainCommand implements Callable<Integer> {
               + " ${DEFAULT-VALUE}).")
   private int top = 10;
 
-  @Option(names = "--json", description = "Print a line of JSON for each row.")
-  private boolean json;
+  @Mixin private JsonChoice json = new JsonChoice();
 
   /** Reads rows by {@code files}. */
   public ExplainCommand(ModelFiles files) {
@@ -143,7 +143,7 @@ public final class ExplainCommand implements Callable<Integer> {
     for (int row = 0; row < batch.size(); row++) {
       ExplainedRow explained =
           new ExplainedRow(shares, row, predictor.tasks(), scores, batch, values);
-      if (json) {
+      if (json.isGiven()) {
         out.println(explained.json(number + 1, top));
       } else {
         explained.print(number + 1, top, out);

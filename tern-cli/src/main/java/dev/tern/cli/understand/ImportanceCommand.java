@@ -3,8 +3,10 @@ package dev.tern.cli.understand;
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.cli.choice.CheckpointChoice;
+import dev.tern.cli.choice.JsonChoice;
 import dev.tern.cli.choice.PageChoice;
 import dev.tern.cli.choice.ReadingChoice;
+import dev.tern.cli.choice.SeedChoice;
 import dev.tern.cli.choice.TablesChoice;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
@@ -71,12 +73,7 @@ public final class ImportanceCommand implements Callable<Integer> {
       description = "Shuffles of each column (default ${DEFAULT-VALUE}).")
   private int repeats = 5;
 
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      defaultValue = "1",
-      description = "Seed of the sample and of the shuffles (default ${DEFAULT-VALUE}).")
-  private long seed = 1;
+  @Mixin private SeedChoice seed = new SeedChoice();
 
   @Option(
       names = "--together",
@@ -86,8 +83,7 @@ public final class ImportanceCommand implements Callable<Integer> {
               + " columns of a sequence always are.")
   private List<String> together = List.of();
 
-  @Option(names = "--json", description = "Print a line of JSON for each column and task.")
-  private boolean json;
+  @Mixin private JsonChoice json = new JsonChoice();
 
   /** Reads rows by {@code files}. */
   public ImportanceCommand(ModelFiles files) {
@@ -107,7 +103,7 @@ public final class ImportanceCommand implements Callable<Integer> {
       ModelFiles.Of model = new ModelFiles.Of(opened, checkpoint.path(), overrides, predictor);
       Measured measured = measure(model, parts, watch);
       watch.close();
-      if (json) {
+      if (json.isGiven()) {
         measured.printJson(spec.commandLine().getOut());
       } else {
         measured.print(spec.commandLine().getOut());
@@ -158,13 +154,13 @@ public final class ImportanceCommand implements Callable<Integer> {
     List<Importance.Figures> base = Importance.figures(results, predictor.hasOwnLoss());
     List<Importance.Column> columns = new ArrayList<>();
     for (ColumnPart part : parts) {
-      columns.add(importance.of(part, base, repeats, seed));
+      columns.add(importance.of(part, base, repeats, seed.seed()));
     }
     return new Measured(base, columns, count, sample.seen(), repeats);
   }
 
   private RowSample.Rows read(DataReader reader, Schema wanted, Watch watch) {
     watch.begin("read", "rows", 0, reader.rowCount().orElse(0));
-    return RowSample.of(reader, wanted, rows, seed, done -> watch.update(done, ""));
+    return RowSample.of(reader, wanted, rows, seed.seed(), done -> watch.update(done, ""));
   }
 }
