@@ -20,10 +20,14 @@ import dev.tern.embedding.config.WhenFull;
 import dev.tern.model.Loss;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
+import dev.tern.model.ModelFactory;
 import dev.tern.model.Task;
 import dev.tern.nn.Activation;
+import dev.tern.nn.Features;
+import dev.tern.nn.Model;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
+import dev.tern.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -273,6 +277,50 @@ final class LanesTest {
         Trainer trainer = Trainer.create(device, PlantedRuns.encoder(rows), model, options);
         TrainingBatches batches = trainer.batches(Readers.inMemory(rows))) {
       return trainer.step(batches.iterator().next()).loss();
+    }
+  }
+
+  /** A model that learns by a loss of its own: the mean over rows of what each has by itself. */
+  private record NearOne(Model model) implements Model {
+    @Override
+    public int embeddingWidth() {
+      return model.embeddingWidth();
+    }
+
+    @Override
+    public boolean hasOwnLoss() {
+      return true;
+    }
+
+    @Override
+    public Tensor logits(Features x) {
+      Tensor logits = model.logits(x);
+      x.pass().addLoss("near one", logits.sub(1).square().mean());
+      return logits;
+    }
+  }
+
+  @Test
+  void aLossOfAModelsOwnIsTheMeanOverTheRowsOfAllLanes() {
+    ModelConfig dcn = ModelConfig.of(ModelConfig.Type.DCN, 4, 8);
+    ModelFactory factory = (schema, parameters) -> new NearOne(dcn.create(schema, parameters));
+    TrainOptions whole = TrainOptions.of(Optimizer.adagrad(0.05f)).batch(64).shuffleRows(0);
+    List<List<Float>> losses = new ArrayList<>();
+    for (TrainOptions options : List.of(whole, whole.lanes(4))) {
+      List<Float> of = new ArrayList<>();
+      losses.add(of);
+      try (Device device = Device.cpu(2, MEMORY);
+          Trainer trainer = Trainer.create(device, PlantedRuns.encoder(ROWS), factory, options);
+          TrainingBatches batches = trainer.batches(Readers.inMemory(ROWS))) {
+        for (Batch batch : batches) {
+          of.add(trainer.step(batch).loss());
+        }
+      }
+    }
+    assertThat(losses.get(0)).hasSize(11); // The last batch has fewer rows, and its last lane, too.
+    assertThat(losses.get(0).getLast()).isLessThan(losses.get(0).getFirst());
+    for (int step = 0; step < 11; step++) {
+      assertThat(losses.get(1).get(step)).isCloseTo(losses.get(0).get(step), within(2e-6f));
     }
   }
 

@@ -29,6 +29,7 @@ final class Checks {
     tasks(settings);
     towers(settings);
     TableChecks.run(settings);
+    LaneChecks.run(settings);
     weightDecay(settings);
     from(settings);
   }
