@@ -12,6 +12,7 @@ import dev.tern.cli.score.RetrieveCommand;
 import dev.tern.cli.serve.PublishCommand;
 import dev.tern.cli.serve.ServeCommand;
 import dev.tern.cli.table.TableCommand;
+import dev.tern.cli.translate.ConfigCommand;
 import dev.tern.cli.tune.TuneCommand;
 import dev.tern.cli.understand.ExplainCommand;
 import dev.tern.cli.understand.ImportanceCommand;
@@ -36,6 +37,7 @@ enum Subcommand {
   TABLE,
   EXPORT,
   IMPORT,
+  CONFIG,
   BOARD,
   PROFILE,
   REPLAY,
@@ -79,6 +81,7 @@ enum Subcommand {
       case TABLE -> TableCommand.class;
       case EXPORT -> ExportCommand.class;
       case IMPORT -> ImportCommand.class;
+      case CONFIG -> ConfigCommand.class;
       case BOARD -> BoardCommand.class;
       case PROFILE -> ProfileCommand.class;
       case REPLAY -> ReplayCommand.class;
