@@ -125,7 +125,7 @@ final class EasyRecFeatures {
         Optional.ofNullable(groups.targets().get(column.text()))
             .filter(_ -> type.startsWith("Seq"));
     String table = target.or(() -> owner).filter(t -> !t.equals(column.text())).orElse("");
-    if (run.columns("data.sparse").contains(table)) {
+    if (!table.isEmpty() && run.columns("data.sparse").contains(table)) {
       Map<String, String> of = run.keys("data.sparse", table);
       keys.keySet().removeAll(List.of("encode", "buckets"));
       for (String key : List.of("encode", "buckets")) {

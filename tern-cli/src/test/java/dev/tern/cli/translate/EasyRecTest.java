@@ -279,6 +279,18 @@ final class EasyRecTest {
   }
 
   @Test
+  void aFileThatEndsAnywhereIsTranslatedOrRefused() throws IOException {
+    String text = HEAD + DEEPFM;
+    for (int end = 0; end < text.length(); end += 31) {
+      try {
+        translate(text.substring(0, end));
+      } catch (ConfigException e) {
+        assertThat(e.getMessage()).contains("got ", "expected ");
+      }
+    }
+  }
+
+  @Test
   void whatIsDamagedIsRefusedWithItsLine() {
     assertThatThrownBy(() -> translate(HEAD.replace("batch_size: 64", "batch_size: 'x'") + DEEPFM))
         .isInstanceOf(ConfigException.class)

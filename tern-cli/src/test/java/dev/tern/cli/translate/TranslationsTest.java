@@ -269,6 +269,22 @@ final class TranslationsTest {
   }
 
   @Test
+  void aFileThatEndsAnywhereIsTranslatedOrRefused() throws IOException {
+    Files.writeString(folder.resolve("dataset_config.yaml"), DATA);
+    int refused = 0;
+    for (int end = 0; end < MODELS.length(); end += 7) {
+      Files.writeString(folder.resolve("model_config.yaml"), MODELS.substring(0, end));
+      try {
+        FuxiCtr.translate(List.of(folder), Optional.empty()).requireReadable();
+      } catch (ConfigException e) {
+        assertThat(e.getMessage()).contains("got ", "expected ");
+        refused++;
+      }
+    }
+    assertThat(refused).isBetween(10, MODELS.length() / 7);
+  }
+
+  @Test
   void aliasesDoNotGrowWithoutABound() {
     StringBuilder yaml = new StringBuilder("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for (int i = 1; i < 9; i++) {
