@@ -31,6 +31,15 @@ final class FuxiColumns {
   }
 
   void translate() {
+    settings
+        .text("min_categr_count")
+        .filter(_ -> minCount > 1)
+        .ifPresent(count ->
+            notes.changed(
+                "min_categr_count",
+                count,
+                "rarer values read as zeros; model.unknown: hash with model.unknown_buckets: 1"
+                    + " gives them one row, as FuxiCTR does"));
     for (String name : List.of("din", "dien", "bst")) {
       List<Setting.Text> of = settings.flatTexts(name + "_target_field");
       List<Setting.Text> sequences = settings.flatTexts(name + "_sequence_field");

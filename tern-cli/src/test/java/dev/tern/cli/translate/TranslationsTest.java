@@ -129,7 +129,8 @@ final class TranslationsTest {
             line -> line.startsWith("dataset_config.yaml line 12: feature_cols.name: notes:"));
     assertThat(translation.notes().changed())
         .anyMatch(line -> line.startsWith("model_config.yaml line 27: monitor: {...}: AUC alone"))
-        .anyMatch(line -> line.startsWith("model_config.yaml line 5: early_stop_patience: 2:"));
+        .anyMatch(line -> line.startsWith("model_config.yaml line 5: early_stop_patience: 2:"))
+        .anyMatch(line -> line.startsWith("dataset_config.yaml line 7: min_categr_count: 2:"));
     for (String line : translation.notes().left()) {
       assertThat(translation.text()).contains("#   " + line + "\n");
     }
