@@ -21,7 +21,7 @@ final class AttentionLayers {
     Shape scores = inputs.getFirst();
     require(scores.rank() >= 2, scores, "[.., n]");
     if (inputs.size() == 1) {
-      return GraphFunction.of(x -> x.softmax(-1));
+      return GraphFunction.of(x -> (factor == 1 ? x : x.mul(factor)).softmax(-1));
     }
     requireMask(inputs.getLast(), scores);
     return (in, _) -> List.of(masked(in.getFirst().mul(factor), in.getLast()));
@@ -42,6 +42,8 @@ final class AttentionLayers {
   static GraphFunction mask(GraphLayer layer, List<Shape> inputs) {
     for (Shape each : inputs) {
       require(each.rank() == 2 && each.size(1) == 1, each, "[B, 1]");
+      Shape first = inputs.getFirst();
+      require(each.size(0) == first.size(0), each, GraphFunction.text(first) + " as the first");
     }
     int from = layer.whole("from");
     int to = layer.whole("to");

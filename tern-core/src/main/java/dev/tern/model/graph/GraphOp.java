@@ -80,12 +80,12 @@ public enum GraphOp {
    */
   REPEAT(1, 1, GraphNumber.flag("rows"), GraphNumber.whole("factor", 1)),
   /**
-   * Softmax over the last dimension. With a second input {@code m} of 0 and 1 it is that of {@code
-   * factor x - 10000 (1 - m)}, and 1e-6 is added to the sum of the powers.
+   * Softmax of {@code factor x} over the last dimension. With a second input {@code m} of 0 and 1
+   * it is that of {@code factor x - 10000 (1 - m)}, and 1e-6 is added to the sum of the powers.
    */
   SOFTMAX(1, 2, GraphNumber.real("factor", -1e6, 1e6)),
   /**
-   * Of two columns of lengths, {@code [B, 1]} each: {@code [B, 1, from, to]} with 1 where both
+   * Of two columns of lengths, {@code [B, 1]} both: {@code [B, 1, from, to]} with 1 where both
    * indices are below the lengths of the row, else 0.
    */
   SEQUENCE_MASK(2, 2, GraphNumber.whole("from", 1, 1 << 12), GraphNumber.whole("to", 1, 1 << 12)),

@@ -114,12 +114,11 @@ final class PlainLayers {
   private static GraphFunction reshape(int steps, int width, Shape input) {
     int whole = Math.max(1, steps);
     int row = width == 0 ? input.elements() / whole : width;
-    long piece = (long) row * whole;
-    // For one row: a piece that does not divide it would reach into the next row.
-    require(
-        input.elements() == 0 || piece > 0 && input.elements() % piece == 0,
-        input,
-        "a multiple of %d numbers for each row, as pieces would mix rows".formatted(piece));
+    long piece = width == 0 ? whole : (long) width * whole;
+    // For one row: a piece that does not divide it would reach into the next row; 0 lose all rows.
+    boolean fits = input.elements() > 0 && input.elements() % piece == 0;
+    String expected = "a multiple of %d numbers for each row, as pieces would mix rows";
+    require(fits, input, expected.formatted(piece));
     return GraphFunction.of(x -> steps == 0 ? x.reshape(-1, row) : x.reshape(-1, steps, row));
   }
 

@@ -199,7 +199,7 @@ final class GraphModelTest {
     }
     all.add(one("repeat", "\"rows\": false, \"factor\": 2", (x, _) -> made(2 * F, i -> x[i / 2])));
     all.add(one("repeat", "\"rows\": true, \"factor\": 2", (x, _) -> made(2 * F, i -> x[i % F])));
-    all.add(one("softmax", "\"factor\": 3", (x, _) -> softmax(x, 0)));
+    all.add(one("softmax", "\"factor\": 3", (x, _) -> softmax(map(x, v -> 3 * v), 0)));
     all.add(
         new Case(
             halves()
@@ -513,6 +513,8 @@ final class GraphModelTest {
       quoteCharacter = '~',
       value = {
         "reshape | 'steps': 0, 'width': 5 | a multiple of 5 numbers for each row",
+        "reshape | 'steps': 5, 'width': 0 | a multiple of 5 numbers for each row",
+        "sequence_mask | 'from': 2, 'to': 2 | got 1 inputs",
         "slice | 'from': [2], 'to': [13] | a last dimension of 13 or more",
         "pair_vectors | 'width': 5 | [B, n * 5]",
         "slot_weights | 'slots': 5, 'width': 2 | [B, 5]",
@@ -527,6 +529,42 @@ final class GraphModelTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("layer out (" + op + ")")
           .hasMessageContaining(part);
+    }
+  }
+
+  @Test
+  void lengthsOfOtherRowsAreRefusedByTheMaskThatReadsThem() {
+    String layers =
+        "{\"name\": \"cut\", \"op\": \"slice\", \"in\": [\"x\"], \"out\": [\"a\", \"b\"],"
+            + " \"from\": [0, 1], \"to\": [2, 2]}, "
+            + op("folded", "reshape", "a", "\"steps\": 0, \"width\": 1")
+            + ", "
+            + op("out", "sequence_mask", "b folded", "\"from\": 2, \"to\": 3");
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      assertThatThrownBy(() -> model(graph(layers), new Parameters(device, 0)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("layer out (sequence_mask)")
+          .hasMessageContaining("got the input [2 * B, 1], expected [B, 1] as the first");
+    }
+  }
+
+  @Test
+  void aReshapeOfNoNumbersIsRefusedAsItWouldLoseAllRows() {
+    Graph graph =
+        Graph.parse(
+            """
+            {"inputs": [{"name": "n", "kind": "numbers"}],
+             "layers": [{"name": "out", "op": "reshape", "in": ["n"], "steps": 0, "width": 4}],
+             "logits": ["out"]}
+            """,
+            "test");
+    Schema none = new Schema(List.of("y"), List.of(), List.of(Slot.oneHot("a")));
+    try (Device device = Device.cpu(1, 1L << 24)) {
+      assertThatThrownBy(() ->
+              new GraphModel(
+                  graph, SlotWidths.of(2, Map.of(), none), none, new Parameters(device, 0)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("layer out (reshape): got the input [B, 0], expected a multiple");
     }
   }
 
