@@ -11,6 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,6 +51,7 @@ final class HugeCtrCommandsTest {
       """;
 
   @TempDir private Path temp;
+  private String run = "run";
 
   private Path file(String name, byte[] bytes) throws IOException {
     Path path = temp.resolve(name);
@@ -91,9 +95,15 @@ final class HugeCtrCommandsTest {
                 temp.resolve("m0_sparse_1.model").toString(),
                 temp.resolve("m1_sparse_1.model").toString(),
                 "--out",
-                temp.resolve("run").toString()));
+                temp.resolve(run).toString()));
     command.addAll(List.of(more));
     return tern(command.toArray(String[]::new));
+  }
+
+  private static Set<String> names(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.map(file -> file.getFileName().toString()).collect(Collectors.toSet());
+    }
   }
 
   private void requireScores(Path run, Path rows) throws IOException {
@@ -172,6 +182,23 @@ final class HugeCtrCommandsTest {
         .hasBinaryContent(floats(1, 2, 3, 4, 0.5f, 0.25f));
     assertThat(temp.resolve("files").resolve("model0_sparse_0.model").resolve("key"))
         .hasBinaryContent(longs(1, 2));
+  }
+
+  @Test
+  void aRunIsWholeAndItsCommandMayBeCopiedIntoAShell() throws IOException {
+    run = "my 'own' run";
+    Set<String> before = names(temp);
+    Result made = imported("--set", "data.format=csv", "--set", "data.delimiter=;");
+    assertThat(made.code()).as(made.err()).isZero();
+    String quoted = "'" + temp + "/my '\\''own'\\'' run/train.yaml'";
+    assertThat(made.out())
+        .contains("train on: tern train " + quoted + " --set data.train=FILES")
+        .endsWith(" --set 'data.delimiter=;'\n");
+    assertThat(Files.readString(temp.resolve(run).resolve("train.yaml"))).contains(quoted);
+    assertThat(names(temp.resolve(run)))
+        .containsExactlyInAnyOrder("checkpoints", "graph.json", "train.yaml");
+    before.add(run);
+    assertThat(names(temp)).isEqualTo(before);
   }
 
   @Test

@@ -1,17 +1,18 @@
 package dev.tern.hugectr;
 
 import dev.tern.base.DataException;
+import dev.tern.convert.ImportedModel;
 import dev.tern.data.Schema;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.Task;
-import dev.tern.model.Towers;
-import dev.tern.model.Variant;
 import dev.tern.model.graph.Graph;
 import dev.tern.model.graph.GraphInput;
 import dev.tern.model.graph.GraphLayer;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -72,15 +73,9 @@ record GraphTranslation(
   }
 
   private static ModelConfig model(Graph graph, Tables tables, List<Task> tasks) {
-    int most = tables.tables().stream().mapToInt(Tables.Table::width).max().orElse(1);
-    ModelConfig model =
-        ModelConfig.of(ModelConfig.Type.GRAPH, most)
-            .withVariant(Variant.of(ModelConfig.Type.GRAPH).withGraph(graph))
-            .withTowers(new Towers(tasks, List.of(), Towers.DEFAULT.experts(), List.of()));
-    for (Tables.Table table : tables.tables()) {
-      model = table.width() == most ? model : model.withEmbedding(table.name(), table.width());
-    }
-    return model;
+    Map<String, Integer> widths = new LinkedHashMap<>();
+    tables.tables().forEach(table -> widths.put(table.name(), table.width()));
+    return ImportedModel.config(graph, tasks, widths);
   }
 
   /** The given names, or names by number. */

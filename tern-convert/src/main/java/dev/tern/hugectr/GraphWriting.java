@@ -72,7 +72,7 @@ record GraphWriting(Graph graph, List<Task> tasks, int numbers) {
         || task.within().isPresent()
         || task.positiveWeight() != 1
         || task.negativeRate() != 1
-        || task.optional() && together == 1) {
+        || task.optional() && task.loss() instanceof Loss.OfClass) {
       throw new DataException(
           "export: got %s, expected a cross entropy over all rows, of one label or of two classes: HugeCTR's losses have no more"
               .formatted(task));
@@ -168,7 +168,8 @@ record GraphWriting(Graph graph, List<Task> tasks, int numbers) {
   private Json loss(Head head, String label, int number) {
     Task first = head.tasks().getFirst();
     boolean classes = first.loss() instanceof Loss.OfClass;
-    boolean several = head.tasks().size() > 1 && !classes;
+    // Of all losses it is the one that leaves out rows without a label.
+    boolean several = !classes && (head.tasks().size() > 1 || first.optional());
     Json.Obj loss =
         Json.object()
             .put(

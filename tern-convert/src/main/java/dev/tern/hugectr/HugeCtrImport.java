@@ -1,27 +1,18 @@
 package dev.tern.hugectr;
 
 import dev.tern.base.DataException;
-import dev.tern.data.Batch;
+import dev.tern.convert.ImportedModel;
 import dev.tern.data.DataReader;
 import dev.tern.data.Reading;
-import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
-import dev.tern.data.encode.IdEncoding;
-import dev.tern.data.encode.NumberEncoding;
-import dev.tern.data.encode.TextDictionary;
-import dev.tern.data.readers.Readers;
-import dev.tern.embedding.config.Combiner;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.graph.GraphLayer;
 import dev.tern.model.graph.GraphOp;
-import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Variable;
-import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +35,9 @@ import java.util.function.Function;
 public final class HugeCtrImport {
   /** Cross layers of which a file lacks the rank have at most that. */
   private static final int MOST_RANK = 1 << 20;
+
+  /** The field of graph files with the rank of cross layers. */
+  private static final String PROJECTION = "projection_dim";
 
   private HugeCtrImport() {}
 
@@ -79,7 +73,7 @@ public final class HugeCtrImport {
       Columns columns,
       List<Long> slotSizes,
       OptionalInt projection,
-      Function<Described, Reading> reading,
+      Function<ImportedModel, Reading> reading,
       Function<FeatureEncoder, Optional<DataReader>> reference) {
     /** Numbered columns, and keys as they stand. */
     public static final Options DEFAULT =
@@ -123,26 +117,13 @@ public final class HugeCtrImport {
   }
 
   /**
-   * A model and its columns.
-   *
-   * @param schema of rows, whose ids and numbers the model takes as they stand
-   * @param averaged the slots whose vectors are averaged; those of others are summed
-   */
-  public record Described(ModelConfig model, Schema schema, Set<String> averaged) {
-    /** Copies {@code averaged}. */
-    public Described {
-      averaged = Set.copyOf(averaged);
-    }
-  }
-
-  /**
    * What was made.
    *
    * @param parameters weights of dense layers
    * @param rows of all tables together
    * @param notes what differs from HugeCTR and what was found out, a sentence each
    */
-  public record Report(Described made, long parameters, long rows, List<String> notes) {
+  public record Report(ImportedModel made, long parameters, long rows, List<String> notes) {
     /** Copies {@code notes}. */
     public Report {
       notes = List.copyOf(notes);
@@ -168,9 +149,9 @@ public final class HugeCtrImport {
     requireFolders(graph, sources);
     List<String> notes = new ArrayList<>();
     GraphTranslation translation = translate(graph, sources, options, device, notes);
-    Described made = described(graph, translation);
-    FeatureEncoder encoder = encoder(made, options);
-    try (Trainer trainer = trainer(made, encoder, device)) {
+    ImportedModel made = described(graph, translation);
+    FeatureEncoder encoder = made.encoder(options.reading().apply(made));
+    try (Trainer trainer = made.trainer(encoder, device)) {
       Map<String, Variable> variables = variables(trainer);
       DenseFile.read(sources.dense(), translation.weights(), variables);
       readStatistics(sources, translation, variables);
@@ -210,7 +191,7 @@ public final class HugeCtrImport {
 
   /** Statistics that HugeCTR takes from whatever rows it scores together, and saves nowhere. */
   private static void calibrate(
-      Sources sources, Options options, Trainer trainer, Described made, List<String> notes) {
+      Sources sources, Options options, Trainer trainer, ImportedModel made, List<String> notes) {
     if (!Calibration.isNeeded(made.model())) {
       return;
     }
@@ -230,16 +211,13 @@ public final class HugeCtrImport {
   private static GraphTranslation translate(
       GraphFile graph, Sources sources, Options options, Device device, List<String> notes) {
     int told = options.projection().orElse(0);
+    options.projection().ifPresent(rank -> requireTaken(graph, rank));
     GraphTranslation translation =
         GraphTranslation.of(
             graph, new GraphTranslation.Told(options.columns(), options.slotSizes(), told));
     long got = DenseFile.size(sources.dense());
     long floats = floats(translation, device, sources);
-    boolean crosses =
-        graph.layers().stream()
-            .anyMatch(layer ->
-                layer.text("type").equals("MultiCross")
-                    && !layer.object("mc_param").has("projection_dim"));
+    boolean crosses = crosses(graph).stream().anyMatch(sizes -> !sizes.has(PROJECTION));
     if (got == 4 * floats || !crosses || options.projection().isPresent()) {
       return translation;
     }
@@ -264,6 +242,32 @@ public final class HugeCtrImport {
         graph, new GraphTranslation.Told(options.columns(), options.slotSizes(), rank));
   }
 
+  /** The sizes of all cross layers. */
+  private static List<Place> crosses(GraphFile graph) {
+    return graph.layers().stream()
+        .filter(layer -> layer.text("type").equals("MultiCross"))
+        .map(layer -> layer.object("mc_param"))
+        .toList();
+  }
+
+  /** Throws if a rank is told that no layer takes, or that differs from what a layer says. */
+  private static void requireTaken(GraphFile graph, int rank) {
+    if (crosses(graph).isEmpty()) {
+      throw graph
+          .data()
+          .wrong("", "a graph without MultiCross", "one, as a rank of cross layers is told");
+    }
+    for (Place sizes : crosses(graph)) {
+      OptionalInt written = sizes.wholeIfAny(PROJECTION, 0);
+      if (written.isPresent() && written.getAsInt() != rank) {
+        throw sizes.wrong(
+            PROJECTION,
+            Integer.toString(written.getAsInt()),
+            "%d, the rank that is told; leave that out (--projection-dim)".formatted(rank));
+      }
+    }
+  }
+
   private static long floats(GraphTranslation translation, Device device, Sources sources) {
     long stored = DenseFile.size(sources.dense()) / Float.BYTES;
     try (SizedModel sized = SizedModel.of(translation, device, sources.graph(), stored)) {
@@ -271,35 +275,14 @@ public final class HugeCtrImport {
     }
   }
 
-  private static Described described(GraphFile graph, GraphTranslation translation) {
+  private static ImportedModel described(GraphFile graph, GraphTranslation translation) {
     Set<String> averaged = new TreeSet<>();
     for (Tables.Table table : translation.tables().tables()) {
       if (graph.embeddings().get(table.embedding()).mean()) {
         averaged.addAll(translation.tables().slotsOf(table));
       }
     }
-    return new Described(translation.model(), translation.schema(), averaged);
-  }
-
-  private static FeatureEncoder encoder(Described made, Options options) {
-    Schema schema = made.schema();
-    FeatureEncoder encoder =
-        FeatureEncoder.fit(
-            Readers.inMemory(new Batch(schema, 1)),
-            Collections.nCopies(schema.denseDim(), NumberEncoding.none()),
-            Collections.nCopies(schema.slotCount(), IdEncoding.verbatim()),
-            TextDictionary.none(),
-            _ -> {});
-    return encoder.withReading(options.reading().apply(made));
-  }
-
-  private static Trainer trainer(Described made, FeatureEncoder encoder, Device device) {
-    // Runs that begin with these weights name their own optimizer; this one keeps no state.
-    TrainOptions options = TrainOptions.of(Optimizer.sgd(0.001f));
-    for (String slot : made.averaged()) {
-      options = options.tables(tables -> tables.combiner(slot, Combiner.MEAN));
-    }
-    return Trainer.create(device, encoder, made.model(), options);
+    return new ImportedModel(translation.model(), translation.schema(), averaged);
   }
 
   private static Map<String, Variable> variables(Trainer trainer) {

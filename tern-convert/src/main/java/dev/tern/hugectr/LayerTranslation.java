@@ -83,8 +83,7 @@ record LayerTranslation(Place place, int projection) {
       case "ReduceSum" -> of(GraphOp.SUM, Map.of("axis", axis()));
       case "ReduceMean" -> of(GraphOp.MEAN, Map.of("axis", axis()));
       case "Scale" -> scale(place.object("scale_param"));
-      case "Softmax", "MaskedSoftmax" ->
-          of(GraphOp.SOFTMAX, Map.of("factor", List.of(place.realIfAny("factor").orElse(1))));
+      case "Softmax", "MaskedSoftmax" -> softmax();
       case "SequenceMask" -> sequenceMask();
       case "MultiHeadAttention" -> attention();
       case "FmOrder2" ->
@@ -212,8 +211,9 @@ record LayerTranslation(Place place, int projection) {
     if (layers > MOST_CROSSES) {
       throw sizes.wrong("num_layers", Integer.toString(layers), "1 to " + MOST_CROSSES);
     }
+    // HugeCTR's reader takes the field, 0 for vectors; its writer leaves it out.
     OptionalInt written = sizes.wholeIfAny("projection_dim", 0);
-    int rank = written.isPresent() && written.getAsInt() > 0 ? written.getAsInt() : projection;
+    int rank = written.orElse(projection);
     Made made = of(GraphOp.CROSS, Map.of("layers", whole(layers), "rank", whole(rank)));
     List<StoredWeights> weights = new ArrayList<>();
     for (int i = 0; i < layers; i++) {
@@ -276,6 +276,13 @@ record LayerTranslation(Place place, int projection) {
     }
     int steps = place.wholeIfAny("time_step", 0).orElse(0);
     return of(GraphOp.RESHAPE, Map.of("steps", whole(steps), "width", whole(width)));
+  }
+
+  private Made softmax() {
+    // HugeCTR writes the factor into every file and multiplies by it where there is a mask.
+    boolean masked = place.names("bottom").size() > 1;
+    double factor = place.realIfAny("factor").orElse(1);
+    return of(GraphOp.SOFTMAX, Map.of("factor", List.of(masked ? factor : 1)));
   }
 
   private Made scale(Place numbers) {

@@ -102,7 +102,7 @@ final class LayerWriting {
                   Json.object()
                       .put("axis", layer.flag("rows") ? 1 : 0)
                       .put("factor", layer.whole("factor")));
-      case SOFTMAX -> of(layer, "Softmax").put("factor", layer.exact("factor"));
+      case SOFTMAX -> softmax(layer);
       case SEQUENCE_MASK ->
           of(layer, "SequenceMask")
               .put("max_sequence_len_from", layer.whole("from"))
@@ -143,8 +143,18 @@ final class LayerWriting {
 
   private static Json cross(GraphLayer layer) {
     Json.Obj sizes = Json.object().put("num_layers", layer.whole("layers"));
-    // HugeCTR itself writes no rank. Its reader passes over the field, Tern's takes it.
+    // HugeCTR's reader takes the rank, though its writer leaves it out.
     return layer.whole("rank") == 0 ? sizes : sizes.put("projection_dim", layer.whole("rank"));
+  }
+
+  private static Json softmax(GraphLayer layer) {
+    if (layer.inputs().size() == 1 && layer.exact("factor") != 1) {
+      throw refused(
+          layer,
+          "with the factor %s and no mask, expected 1: HugeCTR multiplies by it only where there is a mask"
+              .formatted(layer.exact("factor")));
+    }
+    return of(layer, "Softmax").put("factor", layer.exact("factor"));
   }
 
   private static Json ranges(GraphLayer layer) {

@@ -16,6 +16,8 @@ import dev.tern.internal.json.Json;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.ModelConfig.Type;
 import dev.tern.model.Task;
+import dev.tern.model.Variant;
+import dev.tern.model.graph.Graph;
 import dev.tern.nn.Activation;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
@@ -248,6 +250,34 @@ final class HugeCtrExportTest {
   @Test
   void modelsThatHugeCtrHasNoLayersForAreRefused() {
     requireRefused(trained(ModelConfig.of(Type.AUTOINT, 4), schema(NUMBERS)), "AUTOINT");
+  }
+
+  @Test
+  void crossMatricesOfLowRankSayTheirRank() throws IOException {
+    ModelConfig model = ModelConfig.of(Type.DCNV2, 4, 8).withCrossLayers(2).withCross(3, 0);
+    HugeCtrImportTest.exported(trained(model, schema(NUMBERS)), folder.resolve("files"));
+    assertThat(PlainGraph.rank(graph())).hasValue(3);
+  }
+
+  @Test
+  void aFactorOfASoftmaxWithoutAMaskIsRefused() {
+    String layers =
+        """
+        {"inputs": [{"name": "x", "kind": "numbers"}, {"name": "v", "kind": "vectors"}],
+         "layers": [
+          {"name": "flat", "op": "reshape", "in": ["v"], "steps": 0, "width": 16},
+          {"name": "shares", "op": "softmax", "in": ["flat"], "factor": 2},
+          {"name": "both", "op": "concat", "in": ["x", "shares"], "axis": 1},
+          {"name": "out", "op": "linear", "in": ["both"], "outputs": 1}],
+         "logits": ["out"]}
+        """;
+    ModelConfig model =
+        ModelConfig.of(Type.GRAPH, 4)
+            .withVariant(Variant.of(Type.GRAPH).withGraph(Graph.parse(layers, "test")));
+    requireRefused(
+        trained(model, schema(NUMBERS)),
+        "the layer shares (softmax)",
+        "the factor 2.0 and no mask");
   }
 
   @Test

@@ -101,6 +101,74 @@ final class HugeCtrTrapsTest {
   }
 
   @Test
+  void aRankThatAGraphFileHasIsTakenAndMustBeTheOneThatIsGiven() {
+    String text =
+        MadeModel.graph("dcn")
+            .toString()
+            .replace("\"num_layers\":3", "\"num_layers\":3,\"projection_dim\":4");
+    MadeModel model = MadeModel.of(folder.resolve("made"), Json.parseObject(text, "dcn"), 4);
+    assertThat(layer(run(model), "multicross1").whole("rank")).isEqualTo(4);
+    HugeCtrImport.Options same = HugeCtrImport.Options.DEFAULT.withProjection(4);
+    HugeCtrImportTest.imported(model.sources(), same, folder.resolve("same"));
+    HugeCtrImport.Options other = HugeCtrImport.Options.DEFAULT.withProjection(3);
+    assertThatThrownBy(
+            () -> HugeCtrImportTest.imported(model.sources(), other, folder.resolve("other")))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("mc_param.projection_dim: got 4, expected 3");
+  }
+
+  @Test
+  void aRankOfZeroInAGraphFileMeansVectors() throws IOException {
+    MadeModel model = changed("dcn", "\"num_layers\":3", "\"num_layers\":3,\"projection_dim\":0");
+    Path run = run(model);
+    assertThat(layer(run, "multicross1").whole("rank")).isZero();
+    HugeCtrImportTest.requireLogits(run, model);
+    // The length of the weights finds no other rank where the file has one.
+    byte[] whole = Files.readAllBytes(model.dense());
+    Files.write(model.dense(), Arrays.copyOf(whole, whole.length + 4 * 3 * 12));
+    assertThatThrownBy(() -> HugeCtrImportTest.imported(model, folder.resolve("longer")))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("m_dense_1.model: got ");
+  }
+
+  @Test
+  void aRankThatNoLayerTakesIsRefused() {
+    MadeModel model = MadeModel.of(folder.resolve("made"), "wdl");
+    HugeCtrImport.Options ranked = HugeCtrImport.Options.DEFAULT.withProjection(3);
+    assertThatThrownBy(
+            () -> HugeCtrImportTest.imported(model.sources(), ranked, folder.resolve("run")))
+        .isInstanceOf(DataException.class)
+        .hasMessageContaining("got a graph without MultiCross");
+  }
+
+  @Test
+  void theFactorOfASoftmaxWithoutAMaskIsNotUsed() {
+    MadeModel model =
+        changed("mmoe", "\"type\":\"Softmax\"", "\"factor\":0.5,\"type\":\"Softmax\"");
+    Path run = run(model);
+    assertThat(layer(run, "share0").exact("factor")).isEqualTo(1);
+    HugeCtrImportTest.requireLogits(run, model);
+  }
+
+  @Test
+  void aModelWithOneLabelThatRowsMayLackComesBackTheSame() throws IOException {
+    MadeModel model = changed("dcn", "BinaryCrossEntropyLoss", "MultiCrossEntropyLoss");
+    Path first = run(model);
+    assertThat(
+            Checkpoint.open(first).requireModel().tasks(Checkpoint.open(first).encoder().schema()))
+        .containsExactly(Task.of("label0").withOptionalLabel());
+    HugeCtrImportTest.exported(first, folder.resolve("files"));
+    assertThat(Files.readString(folder.resolve("files").resolve(HugeCtrExport.GRAPH)))
+        .contains("\"type\": \"MultiCrossEntropyLoss\"");
+    Path second = folder.resolve("second");
+    HugeCtrImportTest.imported(
+        HugeCtrImportTest.exportedFiles(folder.resolve("files"), model.tables.size()),
+        HugeCtrImport.Options.DEFAULT,
+        second);
+    HugeCtrImportTest.requireSameModel(first, second);
+  }
+
+  @Test
   void theColumnOfZerosBehindProductsKeepsItsRowOfWeights() {
     MadeModel model = MadeModel.of(folder.resolve("made"), "dlrm");
     Path run = run(model);

@@ -1,19 +1,14 @@
 package dev.tern.cli.convert;
 
-import dev.tern.base.DataException;
 import dev.tern.cli.config.ConfigException;
-import dev.tern.cli.config.DataConfig;
 import dev.tern.cli.run.Format;
+import dev.tern.convert.ImportedRun;
 import dev.tern.data.DataReader;
-import dev.tern.data.Reading;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.hugectr.Columns;
 import dev.tern.hugectr.HugeCtrImport;
 import dev.tern.tensor.Device;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,11 +105,10 @@ final class HugeCtrImportCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    requireNew();
-    List<String> data = dataKeys();
-    DataConfig config = DataConfig.saved("{}", "--set", data);
-    Columns columns = columns(config, data);
-    Path checkpoint = out.resolve("checkpoints").resolve("step-0");
+    ImportedConfig.requireNew(out);
+    ImportSettings data = ImportSettings.of(settings, "norm");
+    String format = data.format();
+    Columns columns = new Columns(data.labels(), data.numbers(), data.slots());
     HugeCtrImport.Sources sources = new HugeCtrImport.Sources(graph, dense, statistics, sparse);
     HugeCtrImport.Report report;
     try (Device device = Device.cpu(1, MEMORY)) {
@@ -123,67 +117,22 @@ final class HugeCtrImportCommand implements Callable<Integer> {
               columns,
               sizes(),
               rank(),
-              made -> reading(new ImportedConfig(made, config.format(), out), data),
+              made -> data.reading(new ImportedConfig(made, format, out)),
               encoder -> reference(encoder));
-      report = HugeCtrImport.write(sources, options, device, checkpoint);
+      report =
+          ImportedRun.write(
+              out,
+              checkpoint -> HugeCtrImport.write(sources, options, device, checkpoint),
+              made -> new ImportedConfig(made.made(), format, out).files());
     }
-    write("graph.json", report.made().model().variant().graph().orElseThrow().lines());
-    write("train.yaml", new ImportedConfig(report.made(), config.format(), out).yaml());
-    print(report, data);
+    print(report, new ImportedConfig(report.made(), format, out).command(data.others()));
     return 0;
-  }
-
-  /** How files are read: as the configuration says, and what the user said beside columns. */
-  private static Reading reading(ImportedConfig config, List<String> data) {
-    return Reading.PLAIN.withSettings(
-        DataConfig.reading(config.yaml(), "train.yaml", others(data)));
   }
 
   private Optional<DataReader> reference(FeatureEncoder encoder) {
     return reference.isEmpty()
         ? Optional.empty()
         : Optional.of(ReferenceRows.open(encoder, reference));
-  }
-
-  /** Keys that the configuration does not have. */
-  private static List<String> others(List<String> data) {
-    return data.stream()
-        .filter(key ->
-            !key.matches(
-                "data[.](format|label[.]column|labels[.]columns|dense[.]columns|sparse[.]columns)=.*"))
-        .toList();
-  }
-
-  private void requireNew() {
-    if (Files.exists(out)) {
-      throw new ConfigException(
-          "--out: got %s, which is there, expected a new folder; give another name".formatted(out));
-    }
-  }
-
-  /** What is said of the data; Norm files where no format is. */
-  private List<String> dataKeys() {
-    List<String> keys = new ArrayList<>();
-    for (String each : settings) {
-      if (!each.strip().startsWith("data.")) {
-        throw new ConfigException(
-            "--set: got %s, expected keys of data alone; others are of training".formatted(each));
-      }
-      keys.add(each.strip());
-    }
-    if (keys.stream().noneMatch(key -> key.startsWith("data.format="))) {
-      keys.addFirst("data.format=norm");
-    }
-    return keys;
-  }
-
-  private static Columns columns(DataConfig config, List<String> keys) {
-    boolean named = keys.stream().anyMatch(key -> key.startsWith("data.label"));
-    List<String> numbers = new ArrayList<>();
-    config.dense().forEach(group -> numbers.addAll(group.columns()));
-    List<String> slots = new ArrayList<>();
-    config.sparse().forEach(group -> slots.addAll(group.columns()));
-    return new Columns(named ? config.labels() : List.of(), numbers, slots);
   }
 
   private List<Long> sizes() {
@@ -214,18 +163,7 @@ final class HugeCtrImportCommand implements Callable<Integer> {
     return projection.map(OptionalInt::of).orElse(OptionalInt.empty());
   }
 
-  private void write(String name, String text) {
-    try {
-      Files.writeString(out.resolve(name), text, StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new DataException(
-          "%s: got an error writing it (%s), expected room for a small file"
-              .formatted(out.resolve(name), DataException.reason(e)),
-          e);
-    }
-  }
-
-  private void print(HugeCtrImport.Report report, List<String> data) {
+  private void print(HugeCtrImport.Report report, String train) {
     PrintWriter print = spec.commandLine().getOut();
     print.println(
         "%s layers, %s dense weights and %s rows of embeddings, run %s"
@@ -235,10 +173,7 @@ final class HugeCtrImportCommand implements Callable<Integer> {
                 Format.whole(report.rows()),
                 Format.path(out)));
     report.notes().forEach(note -> print.println("note: " + note));
-    StringBuilder train = new StringBuilder("train on: tern train ");
-    train.append(Format.path(out.resolve("train.yaml"))).append(" --set data.train=FILES");
-    others(data).forEach(key -> train.append(" --set ").append(key));
-    print.println(train);
+    print.println("train on: " + train);
     print.flush();
   }
 }

@@ -1,13 +1,16 @@
 package dev.tern.cli.convert;
 
+import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.YamlText;
+import dev.tern.convert.ImportedModel;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
-import dev.tern.hugectr.HugeCtrImport;
 import dev.tern.model.Loss;
 import dev.tern.model.Task;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -17,15 +20,46 @@ import java.util.stream.Collectors;
  * @param format of files of rows
  * @param run the folder of the imported run
  */
-record ImportedConfig(HugeCtrImport.Described made, String format, Path run) {
+record ImportedConfig(ImportedModel made, String format, Path run) {
+  /** The file of the graph beside the configuration. */
+  static final String GRAPH = "graph.json";
+
+  /** The configuration's own file. */
+  static final String CONFIG = "train.yaml";
+
+  /** Throws if something is where a run is to be. */
+  static void requireNew(Path run) {
+    if (Files.exists(run)) {
+      throw new ConfigException(
+          "--out: got %s, which is there, expected a new folder; give another name".formatted(run));
+    }
+  }
+
+  /** The files of the run, texts by name. */
+  Map<String, String> files() {
+    return Map.of(GRAPH, made.model().variant().graph().orElseThrow().lines(), CONFIG, yaml());
+  }
+
+  /**
+   * The command that trains the run on.
+   *
+   * @param settings further keys
+   */
+  String command(List<String> settings) {
+    StringBuilder command = new StringBuilder("tern train ");
+    command.append(ShellText.quote(run.resolve(CONFIG))).append(" --set data.train=FILES");
+    settings.forEach(key -> command.append(" --set ").append(ShellText.quote(key)));
+    return command.toString();
+  }
+
   /** Its text; whoever trains names the files. */
   String yaml() {
     Path folder = run.toAbsolutePath().normalize();
     Schema schema = made.schema();
     StringBuilder yaml = new StringBuilder();
     yaml.append("# Trains the imported model on. Name the files and begin with:\n");
-    yaml.append("#   tern train ").append(folder.resolve("train.yaml"));
-    yaml.append(" --set data.train=FILES\n");
+    String command = new ImportedConfig(made, format, folder).command(List.of());
+    yaml.append("#   ").append(command).append('\n');
     yaml.append("data:\n  format: ").append(format).append('\n');
     labels(yaml, made.model().tasks(schema));
     if (!schema.dense().isEmpty()) {
@@ -33,7 +67,7 @@ record ImportedConfig(HugeCtrImport.Described made, String format, Path run) {
       yaml.append(", transform: none}\n");
     }
     sparse(yaml);
-    yaml.append("model:\n  type: graph\n  graph: ").append(path(folder.resolve("graph.json")));
+    yaml.append("model:\n  type: graph\n  graph: ").append(path(folder.resolve(GRAPH)));
     yaml.append("\n  embedding: ").append(made.model().embedding());
     yaml.append("\ntrain:\n  from: ").append(path(folder));
     yaml.append("\nrun:\n  dir: ");

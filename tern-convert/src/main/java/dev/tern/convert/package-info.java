@@ -1,0 +1,5 @@
+/** What imports of other tools' models share. */
+@NullMarked
+package dev.tern.convert;
+
+import org.jspecify.annotations.NullMarked;
