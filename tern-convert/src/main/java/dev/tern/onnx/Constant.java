@@ -1,5 +1,6 @@
 package dev.tern.onnx;
 
+import dev.tern.internal.onnx.ElementType;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package dev.tern.onnx;
 
+import dev.tern.internal.onnx.ElementType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -1,6 +1,7 @@
 package dev.tern.onnx;
 
 import dev.tern.base.SplitMix64;
+import dev.tern.internal.onnx.ElementType;
 import java.util.List;
 
 /** Hashes of ids and what is drawn by them, as operators on INT64: {@link SplitMix64}. */

@@ -6,6 +6,7 @@ import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.IdEncoding;
 import dev.tern.data.encode.TextHash;
 import dev.tern.data.encode.ValueIds;
+import dev.tern.internal.onnx.ElementType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

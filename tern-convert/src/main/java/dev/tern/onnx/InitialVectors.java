@@ -4,6 +4,7 @@ import dev.tern.base.DType;
 import dev.tern.base.SplitMix64;
 import dev.tern.embedding.config.InitialWeights;
 import dev.tern.embedding.config.TableConfig;
+import dev.tern.internal.onnx.ElementType;
 import java.util.List;
 
 /**

@@ -7,6 +7,7 @@ import dev.tern.data.Slot;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.encode.TextHash;
 import dev.tern.internal.json.Json;
+import dev.tern.internal.onnx.ElementType;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

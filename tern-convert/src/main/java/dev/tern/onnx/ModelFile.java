@@ -34,6 +34,7 @@ final class ModelFile {
   private final String name;
   private final Map<String, String> metadata;
   private final long inlineBytes;
+  private final long mostBytes;
 
   /**
    * @param name of the graph
@@ -41,6 +42,13 @@ final class ModelFile {
    * @param inlineBytes {@link OnnxOptions#inlineBytes}
    */
   ModelFile(Graph graph, String name, Map<String, String> metadata, long inlineBytes) {
+    this(graph, name, metadata, inlineBytes, MOST_BYTES);
+  }
+
+  /** With another limit for the model file itself. */
+  ModelFile(
+      Graph graph, String name, Map<String, String> metadata, long inlineBytes, long mostBytes) {
+    this.mostBytes = mostBytes;
     this.graph = graph;
     this.name = name;
     this.metadata = new LinkedHashMap<>(metadata);
@@ -48,7 +56,7 @@ final class ModelFile {
   }
 
   /** Where a tensor lies in the file beside the model. */
-  private record Place(String file, long offset, long length) {}
+  record Place(String file, long offset, long length) {}
 
   /**
    * Writes the model.
@@ -58,7 +66,8 @@ final class ModelFile {
    * @throws DataException if something is at {@code target}, or where the other file would be
    */
   long write(Path target, Runnable check) {
-    Map<String, Place> places = places(target.getFileName() + ".data");
+    Map<String, Place> places =
+        places(graph.constants(), target.getFileName() + ".data", inlineBytes);
     Path data = target.resolveSibling(target.getFileName() + ".data");
     boolean[] hasData = {false};
     try {
@@ -105,14 +114,15 @@ final class ModelFile {
     }
   }
 
-  private Map<String, Place> places(String file) {
+  /** Where tensors lie in a file beside the model, if they are more than fits. */
+  static Map<String, Place> places(List<Constant> constants, String file, long inlineBytes) {
     Map<String, Place> places = new LinkedHashMap<>();
-    long all = graph.constants().stream().mapToLong(Constant::bytes).sum();
+    long all = constants.stream().mapToLong(Constant::bytes).sum();
     if (all <= inlineBytes) {
       return places;
     }
     long at = 0;
-    for (Constant constant : graph.constants()) {
+    for (Constant constant : constants) {
       if (constant.bytes() >= OnnxOptions.LEAST_EXTERNAL) {
         places.put(constant.name(), new Place(file, at, constant.bytes()));
         at += (constant.bytes() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -154,10 +164,10 @@ final class ModelFile {
       size += new Message().length(5, tensor).size() + tensor;
     }
     head.length(7, size);
-    if (head.size() + size + tail.size() > MOST_BYTES) {
-      throw new IllegalStateException(
-          "onnx: got a model file of %d bytes, expected at most %d; let fewer bytes lie in it, so that tables lie beside it"
-              .formatted(head.size() + size + tail.size(), MOST_BYTES));
+    if (head.size() + size + tail.size() > mostBytes) {
+      throw new DataException(
+          "onnx: got a model file of %d bytes, expected at most %d; let fewer bytes of tables lie in it (--inline-bytes), or export with ids found by the caller (--ids caller), as vocabularies lie in it"
+              .formatted(head.size() + size + tail.size(), mostBytes));
     }
     out.write(head.toByteArray());
     out.write(graph.nodes().toByteArray());

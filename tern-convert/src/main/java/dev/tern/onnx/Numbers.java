@@ -2,6 +2,7 @@ package dev.tern.onnx;
 
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.internal.json.Json;
+import dev.tern.internal.onnx.ElementType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

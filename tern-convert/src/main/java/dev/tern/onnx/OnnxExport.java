@@ -3,6 +3,7 @@ package dev.tern.onnx;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.json.Json;
+import dev.tern.internal.onnx.ElementType;
 import dev.tern.model.Loss;
 import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
@@ -41,6 +42,9 @@ import java.util.stream.Collectors;
 public final class OnnxExport {
   /** The property that holds what a model is made of but its weights. */
   static final String RECIPE = "tern.recipe";
+
+  /** Bytes of ids that a property holds at most. */
+  private static final long MOST_TEXT = 1 << 20;
 
   /** The property that names parameters and statistics that scoring does not read. */
   static final String UNREAD = "tern.unread";
@@ -90,7 +94,8 @@ public final class OnnxExport {
       Json outputs = new Outputs(graph, network, translation).declare(program.outputs());
       Map<String, String> metadata = metadata(checkpoint, tables, options);
       if (options.ids() == OnnxOptions.Ids.GRAPH) {
-        tables.values().forEach(table -> keepIds(graph, table, metadata));
+        long most = Math.min(MOST_TEXT, options.inlineBytes());
+        tables.values().forEach(table -> keepIds(graph, table, metadata, most));
         metadata.put(UNREAD, unread(graph, network).toString());
       }
       metadata.put("tern.inputs", features.inputs().described().toString());
@@ -123,11 +128,20 @@ public final class OnnxExport {
             .toList());
   }
 
-  /** Keeps the ids of rows that the graph does not have: of a vocabulary with gaps. */
-  private static void keepIds(Graph graph, ExportedTable table, Map<String, String> metadata) {
+  /**
+   * Keeps the ids of rows that the graph does not have, of a vocabulary with gaps: as a property,
+   * or of many as a tensor that no node reads, as tensors are written as they come.
+   */
+  private static void keepIds(
+      Graph graph, ExportedTable table, Map<String, String> metadata, long most) {
     String ids = ExportedTable.IDS + table.name();
     boolean isThere = graph.constants().stream().anyMatch(c -> c.name().equals(ids));
-    if (!table.isRange() && table.count() > 0 && !isThere) {
+    if (table.isRange() || table.count() == 0 || isThere) {
+      return;
+    }
+    if (8 * table.count() > most) {
+      graph.shared(ids, ElementType.INT64, new long[] {table.count()}, table.idContent());
+    } else {
       ByteBuffer bytes =
           ByteBuffer.allocate(Math.toIntExact(8 * table.count())).order(ByteOrder.LITTLE_ENDIAN);
       bytes.asLongBuffer().put(table.ids());

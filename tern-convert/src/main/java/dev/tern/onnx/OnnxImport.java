@@ -12,6 +12,9 @@ import dev.tern.internal.checkpoint.SavedTable;
 import dev.tern.internal.checkpoint.TableFile;
 import dev.tern.internal.json.Json;
 import dev.tern.internal.memory.OutOfBudgetException;
+import dev.tern.internal.onnx.ElementType;
+import dev.tern.internal.onnx.SavedModel;
+import dev.tern.internal.onnx.TensorData;
 import dev.tern.model.Network;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Variable;
@@ -26,17 +29,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
  * Makes a checkpoint of a model that {@link OnnxExport} wrote. Its scores are the same, to the bit.
  * Optimizers begin anew, and so do policies that give and take rows: every id may get one.
  *
- * <p>The model says by itself what it is made of, so models of other tools are refused.
+ * <p>The model says by itself what it is made of, so models of other tools are refused: {@code
+ * LayeredImport} takes these.
  */
 public final class OnnxImport {
-  /** Memory for the sizes of a model beside a multiple of its file. */
-  private static final long LEAST_MEMORY = 256L << 20;
+  /** The property that all exports of Tern have. */
+  private static final String FORMAT = "tern.format";
 
   private OnnxImport() {}
 
@@ -47,6 +52,15 @@ public final class OnnxImport {
    * @param tableRows rows of all tables
    */
   public record Summary(long parameters, long tableRows) {}
+
+  /**
+   * Whether a model is an export of Tern; {@code LayeredImport} takes others.
+   *
+   * @throws DataException if the file is damaged
+   */
+  public static boolean isExport(Path model) {
+    return SavedModel.read(model).properties().containsKey(FORMAT);
+  }
 
   /**
    * Writes a checkpoint with the weights of {@code model}.
@@ -60,7 +74,7 @@ public final class OnnxImport {
     String recipe = saved.properties().get(OnnxExport.RECIPE);
     if (recipe == null) {
       throw saved.fault(
-          saved.properties().containsKey("tern.format")
+          saved.properties().containsKey(FORMAT)
               ? "a model whose caller finds the rows of ids"
               : "a model without the property " + OnnxExport.RECIPE,
           "an export of Tern whose graph finds them");
@@ -77,11 +91,14 @@ public final class OnnxImport {
 
   private static Summary write(SavedModel saved, ModelRecipe recipe, Path target) {
     Path beside = target.toAbsolutePath();
-    Path empty = beside.resolveSibling("." + beside.getFileName() + ".importing");
+    // Several imports may have one target: the first to end succeeds.
+    Path empty =
+        beside.resolveSibling(
+            ".%s.%s.importing".formatted(beside.getFileName(), UUID.randomUUID()));
     try {
       Summary summary;
       try (TensorData data = new TensorData(saved);
-          Device device = Device.cpu(1, memory(saved))) {
+          Device device = Device.cpu(1, saved.memory())) {
         long parameters = writeLayers(saved, recipe, data, device, empty);
         summary = new Summary(parameters, writeTables(saved, recipe, data, empty, target));
       }
@@ -101,12 +118,6 @@ public final class OnnxImport {
     } catch (IOException e) {
       because.addSuppressed(e);
     }
-  }
-
-  /** A model takes some multiple of its weights; sizes that do not fit its file are refused. */
-  private static long memory(SavedModel saved) {
-    return saved.tensors().values().stream().mapToLong(SavedTensor::length).sum() * 16
-        + LEAST_MEMORY;
   }
 
   /** Writes a checkpoint with the weights of layers, and tables without rows of ids. */

@@ -2,6 +2,7 @@ package dev.tern.onnx;
 
 import dev.tern.base.DType;
 import dev.tern.embedding.config.Combiner;
+import dev.tern.internal.onnx.ElementType;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package dev.tern.onnx;
 
+import dev.tern.internal.onnx.ElementType;
 import java.util.List;
 
 /**

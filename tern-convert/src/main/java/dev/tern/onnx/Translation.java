@@ -5,6 +5,7 @@ import dev.tern.base.DataException;
 import dev.tern.internal.ir.Node;
 import dev.tern.internal.ir.Op;
 import dev.tern.internal.ir.ScalarMath;
+import dev.tern.internal.onnx.ElementType;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;

@@ -2,6 +2,7 @@ package dev.tern.onnx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.tern.internal.onnx.ElementType;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 

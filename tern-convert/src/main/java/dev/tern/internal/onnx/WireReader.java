@@ -1,4 +1,4 @@
-package dev.tern.onnx;
+package dev.tern.internal.onnx;
 
 import dev.tern.base.DataException;
 import java.io.IOException;
@@ -23,6 +23,9 @@ final class WireReader implements AutoCloseable {
 
   /** The longest text that is read: a recipe has all values of vocabularies. */
   private static final long MOST_TEXT = 1L << 30;
+
+  /** The longest name that is read. */
+  private static final long MOST_NAME = 1L << 16;
 
   private final Path path;
   private final FileChannel file;
@@ -157,12 +160,31 @@ final class WireReader implements AutoCloseable {
     return from + length;
   }
 
-  /** The text of the field. */
+  /** The float of the field. */
+  float real(String what) throws IOException {
+    require(FIXED32, what);
+    int bits = 0;
+    for (int shift = 0; shift < 32; shift += 8) {
+      bits |= next() << shift;
+    }
+    return Float.intBitsToFloat(bits);
+  }
+
+  /** The text of the field, which may be long. */
   String text(String what, long messageEnd) throws IOException {
+    return text(what, messageEnd, MOST_TEXT);
+  }
+
+  /** The text of the field, which is a name. */
+  String name(String what, long messageEnd) throws IOException {
+    return text(what, messageEnd, MOST_NAME);
+  }
+
+  private String text(String what, long messageEnd, long most) throws IOException {
     long to = end(what, messageEnd);
     long at = position();
-    if (to - at > MOST_TEXT) {
-      throw fault(at, what + " of " + (to - at) + " bytes", MOST_TEXT + " at most");
+    if (to - at > most) {
+      throw fault(at, what + " of " + (to - at) + " bytes", most + " at most");
     }
     byte[] bytes = new byte[(int) (to - at)];
     for (int from = 0; from < bytes.length; ) {

@@ -1,9 +1,9 @@
-package dev.tern.onnx;
+package dev.tern.internal.onnx;
 
 import dev.tern.base.DType;
 
 /** Element types of tensors that exports have (TensorProto.DataType of onnx.proto). */
-enum ElementType {
+public enum ElementType {
   FLOAT(1, 4),
   INT64(7, 8),
   STRING(8, 0),
@@ -22,17 +22,17 @@ enum ElementType {
   }
 
   /** Its number in the format. */
-  int number() {
+  public int number() {
     return number;
   }
 
   /** Bytes of an element; 0 where they vary. */
-  int bytes() {
+  public int bytes() {
     return bytes;
   }
 
   /** The type of weights as a table stores them. */
-  static ElementType ofStorage(DType storage) {
+  public static ElementType ofStorage(DType storage) {
     return switch (storage) {
       case F32 -> FLOAT;
       case F16 -> FLOAT16;

@@ -1,4 +1,4 @@
-package dev.tern.onnx;
+package dev.tern.internal.onnx;
 
 import dev.tern.base.DataException;
 import java.io.IOException;
@@ -8,20 +8,22 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Reads the elements of a model's tensors from its files. */
-final class TensorData implements AutoCloseable {
+public final class TensorData implements AutoCloseable {
   private final SavedModel saved;
   private final Map<Path, FileChannel> files = new HashMap<>();
 
-  TensorData(SavedModel saved) {
+  public TensorData(SavedModel saved) {
     this.saved = saved;
   }
 
   /** All elements of a tensor of FLOAT. */
-  float[] floats(SavedTensor tensor) {
+  public float[] floats(SavedTensor tensor) {
     if (tensor.length() > Integer.MAX_VALUE - 16) {
       throw saved.fault(
           "%d bytes of %s".formatted(tensor.length(), tensor.name()), "fewer than 2 GiB");
@@ -34,8 +36,33 @@ final class TensorData implements AutoCloseable {
     return values;
   }
 
+  /**
+   * All elements of a tensor of INT64, of which there are few.
+   *
+   * @throws dev.tern.base.DataException if it has not as many as its sizes say
+   */
+  public List<Long> longs(SavedTensor tensor) {
+    long count = tensor.dims().stream().reduce(1L, Math::multiplyExact);
+    if (!tensor.listed().isEmpty() && tensor.listed().size() == count) {
+      return tensor.listed();
+    }
+    if (tensor.length() != 8 * count) {
+      throw saved.fault(
+          "%d bytes of %s with the sizes %s"
+              .formatted(tensor.length(), tensor.name(), tensor.dims()),
+          "8 bytes for each element");
+    }
+    ByteBuffer bytes =
+        ByteBuffer.wrap(read(tensor, 0, (int) tensor.length())).order(ByteOrder.LITTLE_ENDIAN);
+    List<Long> values = new ArrayList<>();
+    while (bytes.hasRemaining()) {
+      values.add(bytes.getLong());
+    }
+    return values;
+  }
+
   /** The bytes of {@code count} rows from row {@code from} on. */
-  byte[] bytes(SavedTensor tensor, long from, int count, int rowBytes) {
+  public byte[] bytes(SavedTensor tensor, long from, int count, int rowBytes) {
     return read(tensor, from * rowBytes, Math.multiplyExact(count, rowBytes));
   }
 
