@@ -119,6 +119,7 @@ final class LayeredModel {
 
   /** A version of the current state, which is in use from here on, with vectors of all items. */
   ModelVersion version() {
+    reserve(); // First: it is easier to give back than vectors of items.
     return version(candidates.map(all -> ItemFinder.of(current.network(), encoder, all, threads)));
   }
 
@@ -128,12 +129,26 @@ final class LayeredModel {
   }
 
   private ModelVersion version(Optional<ItemFinder> items) {
+    try {
+      reserve();
+      Seat seat = free.getLast();
+      seat.set(current.network(), byTable(List.copyOf(waiting)));
+      ModelVersion version = new ModelVersion(current, seat.predictor(), recent, items);
+      uses.add(new Use(version, seat, new HashSet<>(waiting)));
+      free.removeLast();
+      return version;
+    } catch (RuntimeException | Error e) {
+      items.ifPresent(ItemFinder::close);
+      throw e;
+    }
+  }
+
+  /** Makes sure that the next version has a seat, while nothing has changed yet. */
+  void reserve() {
     sweep();
-    Seat seat = free.isEmpty() ? seat() : free.removeLast();
-    seat.set(current.network(), byTable(List.copyOf(waiting)));
-    ModelVersion version = new ModelVersion(current, seat.predictor(), recent, items);
-    uses.add(new Use(version, seat, new HashSet<>(waiting)));
-    return version;
+    if (free.isEmpty()) {
+      free.add(seat());
+    }
   }
 
   private Seat seat() {
@@ -226,10 +241,12 @@ final class LayeredModel {
         if (free.isEmpty() && undo.isEmpty()) {
           throw e;
         }
-        if (free.isEmpty()) {
+        // The seat last: its memory is needed again a moment later.
+        if (undo.isEmpty()) {
+          spare();
+        } else {
           undo.removeLast();
         }
-        spare();
         sweep();
       }
     }
@@ -325,6 +342,7 @@ final class LayeredModel {
       undo.clear();
       before = Optional.empty();
       sweep();
+      spare();
       try {
         foldTables(step, List.of());
       } catch (OutOfBudgetException _) {
@@ -400,6 +418,7 @@ final class LayeredModel {
   /** Whether nobody uses any version. */
   boolean isDrained() {
     sweep();
+    spare(); // No version of it comes any more.
     return uses.isEmpty();
   }
 

@@ -126,7 +126,10 @@ public final class ModelVersion implements AutoCloseable {
     return items;
   }
 
-  /** Gives the pin back: once for each {@link ServedModel#pin}, from any thread. */
+  /**
+   * Gives the pin back: once for each {@link ServedModel#pin}, from any thread. Whoever gave it
+   * back does not score with it any more: its memory may be another version's.
+   */
   @Override
   public void close() {
     int before = holds.get();

@@ -461,6 +461,7 @@ public final class ServedModel implements AutoCloseable {
       tidy();
       found = Optional.empty();
       if (model.earlier().contains(step)) {
+        model.reserve();
         model.back(step);
         publish(backVersion());
       } else if (!readAsked(step)) {
