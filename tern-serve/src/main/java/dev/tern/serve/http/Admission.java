@@ -23,6 +23,8 @@ final class Admission {
 
   private record Waiting(Request request, long deadline) {}
 
+  private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+
   private final int most;
   private final int room;
   private final long patience;
@@ -61,12 +63,15 @@ final class Admission {
   /**
    * Runs {@code request} if there is room, has it wait, or refuses it.
    *
-   * @param here whether it runs on this thread, where there is room, rather than on another
+   * @param here whether it runs on this thread rather than on another, unless so many run that it
+   *     might have to wait for working memory
    */
   void submit(Request request, boolean here) {
     boolean runs;
+    boolean isCrowded;
     synchronized (this) {
       runs = running < most;
+      isCrowded = running >= PROCESSORS;
       if (runs) {
         running++;
       } else if (queue.size() < room) {
@@ -76,7 +81,7 @@ final class Admission {
     }
     if (!runs) {
       request.refuse(true);
-    } else if (here) {
+    } else if (here && !isCrowded) {
       run(request);
     } else {
       runElsewhere(request);
@@ -91,9 +96,11 @@ final class Admission {
   private void runElsewhere(Request request) {
     try {
       threads.execute(() -> run(request));
-    } catch (RejectedExecutionException e) {
-      next(); // The server ends.
-      throw e;
+    } catch (RejectedExecutionException _) {
+      synchronized (this) {
+        running--;
+      }
+      request.refuse(false); // The server ends.
     }
   }
 
@@ -117,7 +124,7 @@ final class Admission {
       }
       request = first.request();
     }
-    threads.execute(() -> run(request));
+    runElsewhere(request);
   }
 
   /** Refuses what waited for too long. Called from time to time, as all that run may be slow. */

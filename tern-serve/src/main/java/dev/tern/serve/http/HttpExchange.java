@@ -30,6 +30,9 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
   private static final String JSON_LENGTH = "Inference-Header-Content-Length";
   private static final byte[] NOTHING = {};
 
+  /** Requests of a connection that the thread that reads it computes before others have a turn. */
+  private static final int MOST_AT_ONCE = 64;
+
   private final HttpFront front;
   private final Request request;
   private final Response response;
@@ -89,22 +92,20 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     Route asked = allowed(method, path);
     route = asked;
     isWarmUp = front.isWarmUp(request);
-    if (!isWarmUp) {
-      front.requireAllowed(asked, fields);
-    }
+    front.requireAllowed(asked, fields, isWarmUp);
     if (asked.kind() == Route.Kind.METRICS) {
       return Optional.of(front.page());
     }
     if (!asked.model().isEmpty() || asked.kind() == Route.Kind.INVOCATIONS) {
       Hosted found = front.answers().model(asked);
       model = found;
-      metrics = isWarmUp ? front.metrics().warmUp : found.metrics();
+      metrics = Guest.metrics(isWarmUp, front.metrics().warmUp, found.metrics());
     }
     if (!asked.kind().scores() && !asked.kind().changes()) {
       return Optional.of(front.answers().get(asked));
     }
-    if (asked.kind().scores() && !isWarmUp) {
-      front.requireReady();
+    if (asked.kind().scores()) {
+      front.requireReady(isWarmUp);
     }
     requireBody(fields);
     return Optional.empty();
@@ -123,7 +124,7 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
 
   /** Refuses a body before it is read, where it is known that it would be refused then. */
   private void requireBody(HttpFields fields) {
-    Optional<String> encoding = Optional.ofNullable(fields.get(HttpHeader.CONTENT_ENCODING));
+    Optional<String> encoding = encoding();
     if (encoding.isPresent() && !Inflate.reads(encoding.get())) {
       throw new RefusedException(
           415, "Content-Encoding: got another one, expected gzip, deflate or none");
@@ -160,9 +161,20 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     if (asked != null && asked.kind().changes()) {
       front.execute(() -> change(asked));
     } else {
-      boolean isForScores = asked != null && !asked.kind().finds();
-      front.admit(this, isForScores && served != null && served.quick().is(body.length()));
+      front.admit(this, asked != null && served != null && isQuick(asked, served));
     }
+  }
+
+  /**
+   * Whether the request is computed at once: not what a few bytes may inflate to, nor one after the
+   * other of a caller that waits for no answer, whose connection would be the only one read.
+   */
+  private boolean isQuick(Route asked, Hosted served) {
+    long messages = request.getConnectionMetaData().getConnection().getMessagesIn();
+    return !asked.kind().finds()
+        && served.quick().is(body.length())
+        && !Inflate.isNeeded(encoding())
+        && messages % MOST_AT_ONCE != 0;
   }
 
   private void change(Route asked) {
@@ -182,28 +194,32 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     if (asked == null || served == null) {
       throw new IllegalStateException("exchange: got no route");
     }
+    long begun = System.nanoTime();
     try {
       byte[] bytes = body.bytes();
       int count = body.length();
-      Optional<String> encoding =
-          Optional.ofNullable(request.getHeaders().get(HttpHeader.CONTENT_ENCODING));
+      Optional<String> encoding = encoding();
       if (Inflate.isNeeded(encoding)) {
         bytes = body.inflated(0, encoding.get());
         count = bytes.length;
       }
-      long begun = System.nanoTime();
       Answers.Scored scored =
           front.answers().score(asked, served, metrics, bytes, count, jsonLength(count));
-      if (!asked.kind().finds()) {
-        served.quick().took(body.length(), System.nanoTime() - begun);
-      }
       version = Long.toString(scored.step());
       answer(scored.reply());
     } catch (RefusedException e) {
       answer(JsonText.error(e));
     } catch (RuntimeException | Error e) {
       broken(e);
+    } finally {
+      if (!asked.kind().finds()) {
+        served.quick().took(body.length(), System.nanoTime() - begun);
+      }
     }
+  }
+
+  private Optional<String> encoding() {
+    return Optional.ofNullable(request.getHeaders().get(HttpHeader.CONTENT_ENCODING));
   }
 
   @Override

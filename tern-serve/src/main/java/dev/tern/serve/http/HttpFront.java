@@ -50,6 +50,9 @@ import org.jspecify.annotations.Nullable;
  * with {@code Http} are the only ones that know Jetty.
  */
 final class HttpFront implements AutoCloseable {
+  /** Threads that read connections, and compute what is quick. */
+  private static final int SELECTORS = Runtime.getRuntime().availableProcessors();
+
   private static final int OTHER_THREADS = 32;
   private static final long SWEEP_MILLIS = 1_000;
   private static final long LEAST_SWEEP_MILLIS = 50;
@@ -80,7 +83,7 @@ final class HttpFront implements AutoCloseable {
   private final HttpSweep sweep;
   private final Optional<HttpTls> tls;
   private final Optional<Watched<Tokens>> tokens;
-  private volatile Optional<HttpWarmUp> warming = Optional.empty();
+  private volatile Guest.Door door = Guest.Door.CLOSED;
   private final Set<HttpBody> reading = ConcurrentHashMap.newKeySet();
   private final GrpcAnswers grpc;
   private final Set<HttpHealthWatch> watches = ConcurrentHashMap.newKeySet();
@@ -104,7 +107,8 @@ final class HttpFront implements AutoCloseable {
     this.accessLog = accessLog;
     this.notes = notes;
     QueuedThreadPool threads =
-        new QueuedThreadPool(options.limits().inFlight() + OTHER_THREADS, OTHER_THREADS / 4);
+        new QueuedThreadPool(
+            options.limits().inFlight() + SELECTORS + OTHER_THREADS, OTHER_THREADS / 4);
     threads.setName("tern-serve");
     threads.setDaemon(true);
     server = new Server(threads);
@@ -140,9 +144,8 @@ final class HttpFront implements AutoCloseable {
       protocols.add(plain);
       protocols.add(limited(new Http2WithoutUpgrade(http)));
     }
-    int selectors = Runtime.getRuntime().availableProcessors(); // They compute, too.
     ServerConnector made =
-        new ServerConnector(server, 1, selectors, protocols.toArray(ConnectionFactory[]::new));
+        new ServerConnector(server, 1, SELECTORS, protocols.toArray(ConnectionFactory[]::new));
     made.setHost(options.listening().host());
     made.setPort(options.listening().port());
     made.setIdleTimeout(options.limits().idle().toMillis());
@@ -230,14 +233,17 @@ final class HttpFront implements AutoCloseable {
    */
   void warm(List<HttpWarmUp.Asked> requests, byte[] call, Duration time) {
     try (HttpWarmUp own = new HttpWarmUp(server, http)) {
-      warming = Optional.of(own);
+      Guest.rehearse(metrics.warmUp, metrics.none);
+      door = own.door();
       // Half of the places: one is free a moment after its caller has the answer.
       int callers = Math.clamp(options.limits().inFlight() / 2, 1, WARM_CALLERS);
-      own.run(requests, call, callers, System.nanoTime() + time.toNanos());
+      if (!own.run(requests, call, callers, System.nanoTime() + time.toNanos())) {
+        notes.accept("warm-up: the model takes no made-up rows; the first requests are slower");
+      }
     } catch (Exception e) {
       notes.accept("warm-up: got " + e + "; the first requests are slower");
     } finally {
-      warming = Optional.empty();
+      door = Guest.Door.CLOSED;
     }
   }
 
@@ -247,14 +253,10 @@ final class HttpFront implements AutoCloseable {
    * @throws RefusedException 404 for others that come by that port
    */
   boolean isWarmUp(Request request) {
-    Optional<HttpWarmUp> now = warming;
-    if (now.isEmpty() || !now.get().isHere(request)) {
-      return false;
-    }
-    if (!now.get().isOwn(request)) {
-      throw new RefusedException(404, "Not Found");
-    }
-    return true;
+    return Guest.isOwn(
+        door,
+        request.getConnectionMetaData().getConnector(),
+        Optional.ofNullable(request.getHeaders().get(HttpWarmUp.SECRET)));
   }
 
   /** Closes connections that go too slowly, and reads files again that changed. */
@@ -280,20 +282,21 @@ final class HttpFront implements AutoCloseable {
     }
   }
 
-  void requireAllowed(Route route, HttpFields fields) {
+  void requireAllowed(Route route, HttpFields fields, boolean isOwn) {
     if (route.kind().isAdmin() && !options.admin()) {
       throw new RefusedException(404, "Not Found");
     }
-    requireToken(route.kind().isOpen(), fields);
+    requireToken(route.kind().isOpen(), fields, isOwn);
   }
 
   /**
    * Refuses who shows no token.
    *
    * @param isOpen whether none is needed
+   * @param isOwn whether the server asks itself
    */
-  void requireToken(boolean isOpen, HttpFields fields) {
-    if (tokens.isEmpty() || isOpen) {
+  void requireToken(boolean isOpen, HttpFields fields, boolean isOwn) {
+    if (tokens.isEmpty() || isOpen || isOwn) {
       return;
     }
     if (!tokens.get().value().admit(Optional.ofNullable(fields.get(HttpHeader.AUTHORIZATION)))) {
@@ -303,8 +306,8 @@ final class HttpFront implements AutoCloseable {
     }
   }
 
-  void requireReady() {
-    if (answers.state() == Answers.State.LOADING) {
+  void requireReady(boolean isOwn) {
+    if (Guest.isEarly(answers.state(), isOwn)) {
       metrics.rejected.add(ServeMetrics.NOT_READY);
       throw new RefusedException(503, "not ready: models are loaded and warmed up; ask again");
     }

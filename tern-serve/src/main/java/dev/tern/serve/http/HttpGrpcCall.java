@@ -17,6 +17,8 @@ import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.http.PreEncodedHttpField;
+import org.eclipse.jetty.http2.HTTP2Connection;
+import org.eclipse.jetty.http2.HTTP2Session;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
@@ -121,18 +123,15 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
                         + ", such as ModelInfer"));
     method = called;
     isWarmUp = front.isWarmUp(request);
-    if (isWarmUp) {
-      metrics = front.metrics().warmUp;
-    } else {
-      front.requireToken(called.isOpen(), fields);
-    }
+    metrics = Guest.metrics(isWarmUp, front.metrics().warmUp, metrics);
+    front.requireToken(called.isOpen(), fields, isWarmUp);
     if (!GrpcHead.inflates(field("grpc-encoding"))) {
       throw new RefusedException(
           501, "grpc-encoding: got another one, expected gzip, identity or none");
     }
     timeout = GrpcHead.timeout(field("grpc-timeout"));
-    if (called.scores() && !isWarmUp) {
-      front.requireReady();
+    if (called.scores()) {
+      front.requireReady(isWarmUp);
     }
     if (request.getLength() > front.limits().body() + GrpcFrame.PREFIX) {
       throw Inflate.tooLarge(front.limits().body());
@@ -164,10 +163,17 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
   /** Whether the call is computed at once. What is compressed is not read to find that out. */
   private boolean isQuick() {
     GrpcFrame frame = GrpcFrame.of(body.bytes(), body.length());
-    if (frame.isCompressed()) {
+    if (frame.isCompressed() || !isAlone()) {
       return false;
     }
     return served(body.bytes(), GrpcFrame.PREFIX, body.length()).quick().is(body.length());
+  }
+
+  /** Whether it is the only call of its connection: several are computed side by side. */
+  private boolean isAlone() {
+    return request.getConnectionMetaData().getConnection() instanceof HTTP2Connection connection
+        && connection.getSession() instanceof HTTP2Session session
+        && session.getStreams().size() == 1;
   }
 
   private Hosted served(byte[] bytes, int from, int to) {
@@ -229,11 +235,14 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
       Route route = GrpcAnswers.route(Route.Kind.INFER, message.bytes, message.from, message.to);
       Hosted found = front.answers().model(route);
       model = found;
-      metrics = isWarmUp ? front.metrics().warmUp : found.metrics();
+      metrics = Guest.metrics(isWarmUp, front.metrics().warmUp, found.metrics());
       long begun = System.nanoTime();
-      Answers.Scored scored =
-          front.grpc().score(route, found, metrics, message.bytes, message.from, message.to);
-      found.quick().took(body.length(), System.nanoTime() - begun);
+      Answers.Scored scored;
+      try {
+        scored = front.grpc().score(route, found, metrics, message.bytes, message.from, message.to);
+      } finally {
+        found.quick().took(body.length(), System.nanoTime() - begun);
+      }
       requireTime();
       version = Long.toString(scored.step());
       answer(scored.reply());

@@ -20,11 +20,11 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.eclipse.jetty.http2.server.HTTP2CServerConnectionFactory;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
-import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.jspecify.annotations.Nullable;
@@ -38,11 +38,16 @@ final class HttpWarmUp implements AutoCloseable {
   /** A made-up request for scores. */
   record Asked(String path, byte[] body) {}
 
-  private static final String SECRET = "X-Tern-Warm-Up";
+  /** The field of requests that has the secret. */
+  static final String SECRET = "X-Tern-Warm-Up";
+
   private static final int MILLIS = 10_000;
   private static final long WINDOW_NANOS = 500_000_000L;
   private static final int STEADY_WINDOWS = 3;
   private static final double FASTER = 1.1;
+
+  /** Rounds of all requests on one connection. */
+  private static final int ROUNDS = 16;
 
   /** Share of a window that the JIT's threads may work while it counts as steady. */
   private static final double MOST_COMPILED = 0.1;
@@ -67,30 +72,27 @@ final class HttpWarmUp implements AutoCloseable {
     connector.start();
   }
 
-  /** Whether a request came by this port. */
-  boolean isHere(Request request) {
-    return request.getConnectionMetaData().getConnector() == connector;
-  }
-
-  /** Whether a request that came by this port is of this process. */
-  boolean isOwn(Request request) {
-    return secret.equals(request.getHeaders().get(SECRET));
+  /** Where its requests come in, and by what they are known. */
+  Guest.Door door() {
+    return new Guest.Door(Optional.of(connector), secret);
   }
 
   /**
    * Sends requests and a call by gRPC in turn, each kind on one connection, then so on some more of
-   * them, until they are no longer answered faster and faster and the JIT has little left to do,
-   * until {@code end}, or until one is refused.
+   * them, until they are no longer answered faster and faster and the JIT has little left to do, or
+   * until {@code end}. Requests that are refused are not sent again.
    *
    * @param call a message of gRPC with its prefix
    * @param callers that send at once
+   * @return whether any was answered: false where a model takes none of the values made up
    */
-  void run(List<Asked> requests, byte[] call, int callers, long end) throws IOException {
-    List<byte[]> whole = requests.stream().map(this::bytes).toList();
+  boolean run(List<Asked> requests, byte[] call, int callers, long end) throws IOException {
+    List<byte[]> whole = taken(requests.stream().map(this::bytes).toList());
+    if (whole.isEmpty()) {
+      return false;
+    }
     try (Caller first = new Caller(whole, call)) {
-      if (!first.askEach()) {
-        return; // The model takes no made-up values; its first requests are slower.
-      }
+      first.askEach();
       List<Thread> others = new ArrayList<>();
       try {
         for (int i = 1; i < callers; i++) {
@@ -103,6 +105,20 @@ final class HttpWarmUp implements AutoCloseable {
         others.forEach(Workers::awaitEnd);
       }
     }
+    return true;
+  }
+
+  /** The requests that are answered with what they ask for. */
+  private List<byte[]> taken(List<byte[]> requests) throws IOException {
+    List<byte[]> taken = new ArrayList<>();
+    try (Caller caller = new Caller(List.of(), new byte[0])) {
+      for (byte[] request : requests) {
+        if (caller.ask(request)) {
+          taken.add(request);
+        }
+      }
+    }
+    return taken;
   }
 
   /** Asks until the speed and the JIT are steady. */
@@ -114,9 +130,7 @@ final class HttpWarmUp implements AutoCloseable {
       long before = answered.sum();
       long compiled = compileMillis();
       while (System.nanoTime() < windowEnd) {
-        if (!first.askEach()) {
-          return;
-        }
+        first.askEach();
       }
       long count = answered.sum() - before;
       boolean isFaster = count > best * FASTER;
@@ -128,8 +142,8 @@ final class HttpWarmUp implements AutoCloseable {
 
   private void follow(List<byte[]> whole, byte[] call) {
     try (Caller caller = new Caller(whole, call)) {
-      while (!isDone && caller.askEach()) {
-        continue;
+      while (!isDone) {
+        caller.askEach();
       }
     } catch (IOException | RuntimeException _) {
       return; // The first caller meets it too, or goes on alone.
@@ -144,13 +158,18 @@ final class HttpWarmUp implements AutoCloseable {
         : compiler.getTotalCompilationTime();
   }
 
-  /** A connection for requests and one for calls. */
+  /**
+   * A connection for requests and one for calls. They are closed and opened anew from time to time,
+   * as those of callers are.
+   */
   private final class Caller implements AutoCloseable {
     private final List<byte[]> requests;
     private final byte[] call;
-    private final Socket socket;
-    private final InputStream in;
+    private Socket socket;
+    private InputStream in;
     private @Nullable Calls calls;
+    private boolean takesCalls = true;
+    private int rounds;
 
     Caller(List<byte[]> requests, byte[] call) throws IOException {
       this.requests = requests;
@@ -159,21 +178,31 @@ final class HttpWarmUp implements AutoCloseable {
       in = new BufferedInputStream(socket.getInputStream());
     }
 
-    /** Sends each request once; false where one is refused. */
-    boolean askEach() throws IOException {
+    /** Sends a request; whether it is answered with what it asks for. */
+    boolean ask(byte[] request) throws IOException {
+      socket.getOutputStream().write(request);
+      return status(in) == 200;
+    }
+
+    /** Sends each request once. */
+    void askEach() throws IOException {
+      if (++rounds % ROUNDS == 0) {
+        close();
+        calls = null;
+        socket = connect();
+        in = new BufferedInputStream(socket.getInputStream());
+      }
       for (byte[] request : requests) {
-        socket.getOutputStream().write(request);
-        if (status(in) != 200) {
-          return false;
-        }
+        ask(request);
         answered.increment();
       }
-      if (calls == null) {
-        calls = new Calls(connect(), secret);
+      if (takesCalls) {
+        if (calls == null) {
+          calls = new Calls(connect(), secret);
+        }
+        takesCalls = calls.ask(call);
+        answered.increment();
       }
-      boolean isAnswered = calls.ask(call);
-      answered.increment();
-      return isAnswered;
     }
 
     @Override

@@ -25,7 +25,7 @@ final class Quick {
     return bytes <= MOST_BYTES && mean < MOST_NANOS;
   }
 
-  /** Counts a request that was answered with what it asked for. */
+  /** Counts a request, however it was answered. */
   void took(int bytes, long nanos) {
     if (bytes <= MOST_BYTES) {
       long before = mean; // Two threads may lose the count of one.

@@ -1,7 +1,6 @@
 package dev.tern.serve.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -62,6 +61,22 @@ final class AdmissionTest {
   }
 
   @Test
+  void aRequestGoesToAnotherThreadWhereManyRun() {
+    Admission wide =
+        new Admission(
+            ServeLimits.DEFAULT.withInFlight(1_000, 2, Duration.ofMillis(100)),
+            threads::add,
+            clock::get);
+    int processors = Runtime.getRuntime().availableProcessors();
+    for (int i = 0; i < processors; i++) {
+      wide.submit(request("early"), false);
+    }
+    wide.submit(request("late"), true);
+    assertThat(told).isEmpty();
+    assertThat(threads).hasSize(processors + 1);
+  }
+
+  @Test
   void aRequestThatNoThreadTakesGivesItsPlaceBack() {
     Admission ended =
         new Admission(
@@ -70,8 +85,8 @@ final class AdmissionTest {
               throw new RejectedExecutionException();
             },
             clock::get);
-    assertThatThrownBy(() -> ended.submit(request("a"), false))
-        .isInstanceOf(RejectedExecutionException.class);
+    ended.submit(request("a"), false);
+    assertThat(told).containsExactly("a waited too long");
     assertThat(ended.running()).isZero();
   }
 
