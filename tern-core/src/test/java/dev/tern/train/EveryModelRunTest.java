@@ -54,10 +54,9 @@ final class EveryModelRunTest {
       try (Device device = Device.cpu(1, MEMORY)) {
         whole = result(run, device, name);
       }
-      for (int threads = 2; threads <= 3; threads++) {
-        try (Device device = Device.cpu(threads, MEMORY)) {
-          requireSame(run, whole, result(run, device, name + " by " + threads), "threads");
-        }
+      int threads = 2 + (type.ordinal() + seed) % 2;
+      try (Device device = Device.cpu(threads, MEMORY)) {
+        requireSame(run, whole, result(run, device, name + " by " + threads), "threads");
       }
       requireSame(run, whole, stopped(run, name, 1 + seed * 3 % 5), "stopped and resumed");
       requireSame(run, whole, inLessMemory(run, name, whole.memory / 2), "in less memory");
