@@ -16,10 +16,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +71,48 @@ final class OnnxDamageTest {
     };
 
     abstract void write(Path file);
+  }
+
+  /** Small files of models that are large. */
+  private enum Hungry {
+    PLACES(g -> {
+      String x = input(g, 1, 1 << 16);
+      return g.gather(x, g.longs("places", new long[] {1 << 16}, new long[1 << 16]), 1);
+    }),
+    COLUMNS(g -> g.concat(1, Collections.nCopies(4000, input(g, 1 << 16)))),
+    SIZES(g -> {
+      String sizes = g.longs("sizes", new long[] {1 << 14}, new long[1 << 14]);
+      return g.node("Reshape", input(g, 2), g.concat(0, Collections.nCopies(1 << 14, sizes)));
+    }),
+    PARTS(g -> {
+      String x = g.node("Relu", input(g, 1 << 14));
+      String all = g.concat(1, Collections.nCopies(1 << 12, x));
+      return g.slice(all, 1, 1, 1 << 25);
+    });
+
+    private final Function<Graph, String> make;
+
+    Hungry(Function<Graph, String> make) {
+      this.make = make;
+    }
+
+    private static String input(Graph g, long... sizes) {
+      List<Graph.Dim> dims = new ArrayList<>(List.of(new Graph.Dim.Open("batch")));
+      Arrays.stream(sizes).forEach(size -> dims.add(new Graph.Dim.Fixed(size)));
+      return g.input("x", ElementType.FLOAT, dims.toArray(Graph.Dim[]::new));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void memoryIsCountedBeforeItIsTaken(Hungry hungry) throws IOException {
+    Graph graph = new Graph();
+    String y = hungry.make.apply(graph);
+    graph.output("y", y, ElementType.FLOAT, new Graph.Dim.Open("batch"));
+    Path file = folder.resolve("hungry.onnx");
+    new ModelFile(graph, "main_graph", Map.of(), OnnxOptions.DEFAULT.inlineBytes())
+        .write(file, () -> {});
+    assertThat(isRead(Files.readAllBytes(file))).isFalse();
   }
 
   private byte[] made(Kind kind) throws IOException {

@@ -156,11 +156,12 @@ record PartNodes(Values values, EmbeddingReads reads) {
     };
   }
 
-  private static Columns taken(Columns of, int axis, List<Integer> parts) {
+  private Columns taken(Columns of, int axis, List<Integer> parts) {
     List<Long> dims = with(of.dims(), axis, List.of((long) parts.size()));
     long inner = Operand.count(of.dims().subList(axis + 1, of.dims().size()));
     long outer = Operand.count(of.dims().subList(0, axis));
     long size = of.dims().get(axis);
+    spend(Math.multiplyExact(outer * inner, parts.size()));
     List<Column> columns = new ArrayList<>();
     for (long block = 0; block < outer; block++) {
       for (int part : parts) {
@@ -176,14 +177,22 @@ record PartNodes(Values values, EmbeddingReads reads) {
     return switch (of) {
       case Columns columns -> taken(columns, axis, parts);
       case Made made -> {
-        boolean all = parts.equals(range(0, made.dims().get(axis).intValue()));
+        boolean all =
+            parts.size() == made.dims().get(axis)
+                && IntStream.range(0, parts.size()).allMatch(i -> parts.get(i) == i);
         yield all ? made : values.builder().taken(node.output(), made, axis, parts);
       }
       case Fixed _, Ints _, Turned _ -> throw new AssertionError(of); // They are no rows.
     };
   }
 
-  private static List<Integer> range(int from, int to) {
+  /** Counts numbers before memory is taken for them. */
+  private void spend(long count) {
+    values.builder().spend(count);
+  }
+
+  private List<Integer> range(int from, int to) {
+    spend(to - from);
     return IntStream.range(from, to).boxed().toList();
   }
 
@@ -267,6 +276,7 @@ record PartNodes(Values values, EmbeddingReads reads) {
     }
     long axis = node.integer("axis", 0);
     if (parts.stream().allMatch(Ints.class::isInstance)) {
+      parts.forEach(part -> spend(((Ints) part).values().size()));
       return Ints.of(parts.stream().flatMap(part -> ((Ints) part).values().stream()).toList());
     }
     if (parts.stream().allMatch(Columns.class::isInstance)) {
@@ -294,10 +304,11 @@ record PartNodes(Values values, EmbeddingReads reads) {
     }
   }
 
-  private static Columns joined(SavedNode node, long axis, List<Columns> parts) {
+  private Columns joined(SavedNode node, long axis, List<Columns> parts) {
     List<Long> dims = parts.getFirst().dims();
     int at = axis(node, axis, dims);
     long outer = Operand.count(dims.subList(0, at));
+    parts.forEach(part -> spend(part.columns().size()));
     List<Column> columns = new ArrayList<>();
     for (int block = 0; block < outer; block++) {
       for (Columns part : parts) {
