@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
+import dev.tern.data.Batch;
 import dev.tern.data.Reading;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
@@ -60,6 +61,15 @@ final class LayeredImportTest {
       String fc = g.sum(m.embedding("fc", 12, 1, ids), 1);
       String linear = g.node("Add", fc, m.weights("bias", 1));
       return g.node("Add", linear, m.linear("mlp", 6, 1, flat));
+    }),
+    /** One embedding that two columns read, one of them from its second row on. */
+    SHIFTED(m -> {
+      Graph g = m.graph();
+      String items = m.weights("item.weight", 6, 2);
+      String item = g.gather(items, m.ids("item", 6), 0);
+      String later = g.node("Add", m.ids("history", 5, 3), g.integers(1));
+      String history = g.sum(g.gather(items, later, 0), 1);
+      return m.linear("out", 4, 1, g.concat(1, List.of(item, history)));
     }),
     /** All columns in one input of floats, of which some become ids. */
     ONE_INPUT(m -> {
@@ -283,17 +293,55 @@ final class LayeredImportTest {
     Path file = model.write(folder.resolve("model.onnx"));
     LayeredImport.Report report = imported(file, folder.resolve("imported"));
     assertThat(report.made().schema().labels()).containsExactly("ctr", "acts0", "acts1");
-    float[] logits = logits(folder.resolve("imported"), model);
     Map<String, float[]> outputs = model.outputs(file);
+    float[] all = new float[3 * ForeignModel.ROWS];
     for (int row = 0; row < ForeignModel.ROWS; row++) {
-      float[] all = {
-        outputs.get("ctr")[row], outputs.get("acts")[2 * row], outputs.get("acts")[2 * row + 1]
-      };
-      for (int k = 0; k < 3; k++) {
-        double probability = 1 / (1 + Math.exp(-logits[3 * row + k]));
-        assertThat((float) probability).isBetween(all[k] - 1e-5f, all[k] + 1e-5f);
-      }
+      all[3 * row] = outputs.get("ctr")[row];
+      System.arraycopy(outputs.get("acts"), 2 * row, all, 3 * row + 1, 2);
     }
+    requireProbabilities(all, logits(folder.resolve("imported"), model));
+  }
+
+  private static void requireProbabilities(float[] expected, float[] logits) {
+    float[] probabilities = new float[logits.length];
+    for (int i = 0; i < logits.length; i++) {
+      probabilities[i] = (float) (1 / (1 + Math.exp(-logits[i])));
+    }
+    ExportedRun.requireNear(expected, probabilities, "probabilities");
+  }
+
+  @Test
+  void probabilitiesThatAreOnlyMovedHaveTheirLogits() {
+    ForeignModel model = new ForeignModel();
+    Graph g = model.graph();
+    String x = model.numbers("x", 3);
+    String one = g.node("Sigmoid", model.linear("one", 3, 1, x));
+    String two = g.node("Sigmoid", model.linear("two", 3, 2, x));
+    String all = g.concat(1, List.of(one, two));
+    String first = g.node("Squeeze", g.unsqueeze(g.slice(all, 1, 0, 1), 1), g.integers(1));
+    String moved = g.concat(1, List.of(g.gather(all, g.integers(2, 1), 1), first));
+    Graph.Dim.Open batch = new Graph.Dim.Open("batch");
+    g.output("y", moved, ElementType.FLOAT, batch, new Graph.Dim.Fixed(3));
+    Path file = model.write(folder.resolve("model.onnx"));
+    LayeredImport.Report report = imported(file, folder.resolve("imported"));
+    assertThat(report.notes()).isEmpty();
+    List<GraphLayer> layers = report.made().model().variant().graph().orElseThrow().layers();
+    assertThat(layers).extracting(GraphLayer::op).doesNotContain(GraphOp.SIGMOID);
+    requireProbabilities(model.outputs(file).get("y"), logits(folder.resolve("imported"), model));
+  }
+
+  @Test
+  void aSigmoidBehindProductsOfProbabilitiesEndsAModel() {
+    ForeignModel model = new ForeignModel();
+    Graph g = model.graph();
+    String x = model.numbers("x", 3);
+    String gate = g.node("Sigmoid", model.linear("gate", 3, 3, x));
+    String shares = g.node("Softmax", model.linear("shares", 3, 3, x));
+    String y = g.node("Sigmoid", g.sum(g.node("Mul", gate, shares), 1));
+    g.output("y", y, ElementType.FLOAT, new Graph.Dim.Open("batch"));
+    Path file = model.write(folder.resolve("model.onnx"));
+    assertThat(imported(file, folder.resolve("imported")).notes()).isEmpty();
+    requireProbabilities(model.outputs(file).get("y"), logits(folder.resolve("imported"), model));
   }
 
   /** What cannot be made, with a part of what is said. */
@@ -329,7 +377,43 @@ final class LayeredImportTest {
     BATCHES(
         "node n0 (Add): got values of the sizes [] and [3] for each row",
         m -> m.graph().node("Add", m.numbers("a"), m.numbers("b", 3))),
-    SHARES("output y: got shares of classes", m -> m.graph().node("Softmax", m.numbers("x", 3))),
+    SHARES(
+        "node n0 (Softmax): got the output y computed of probabilities",
+        m -> m.graph().node("Softmax", m.numbers("x", 3))),
+    A_SHARE(
+        "node n0 (Softmax): got the output y computed of probabilities",
+        m -> m.graph().slice(m.graph().node("Softmax", m.numbers("x", 2)), 1, 1, 2)),
+    PRODUCT_OF_PROBABILITIES(
+        "node n2 (Mul): got the output y computed of probabilities",
+        m -> {
+          Graph g = m.graph();
+          String click = g.node("Sigmoid", m.numbers("click", 1));
+          String both = g.node("Mul", click, g.node("Sigmoid", m.numbers("conversion", 1)));
+          return g.concat(1, List.of(click, both));
+        }),
+    PROBABILITY_BESIDE_A_NUMBER(
+        "node n1 (Concat): got the output y computed of probabilities",
+        m -> {
+          String x = m.numbers("x", 1);
+          return m.graph().concat(1, List.of(m.graph().node("Sigmoid", x), x));
+        }),
+    SCALED_PROBABILITY(
+        "node n1 (Mul): got the output y computed of probabilities",
+        m -> m.graph().node("Mul", m.graph().node("Sigmoid", m.numbers("x", 1)), m.scalar(0.5f))),
+    CUT_NUMBERS(
+        "node n1 (Cast): got a cast to FLOAT of floats that a cast to whole numbers has cut",
+        m -> {
+          Graph g = m.graph();
+          return g.cast(g.cast(m.numbers("x", 1), ElementType.INT64), ElementType.FLOAT);
+        }),
+    PLACES_OF_ANOTHER_SIZE(
+        "node n0 (Add): got numbers of the sizes [2, 1] for ids of [2, 2] in each row",
+        m -> {
+          Graph g = m.graph();
+          String places = g.longs("places", new long[] {2, 1}, 0, 4);
+          String ids = g.node("Add", m.ids("x", 4, 2, 2), places);
+          return m.linear("out", 8, 1, g.reshape(m.embedding("e", 9, 2, ids), -1, 8));
+        }),
     MATRIX(
         "output y: got values of the sizes [2, 3] for each row",
         m -> m.graph().node("Relu", m.numbers("x", 2, 3))),
@@ -357,15 +441,30 @@ final class LayeredImportTest {
 
   @Test
   void idsBeyondTheRowsOfAColumnReadAsZeros() {
-    ForeignModel model = new ForeignModel();
-    Graph g = model.graph();
-    String ids = g.node("Add", model.ids("x", 4, 2), g.integers(0, 4));
-    String out = model.linear("mlp", 4, 1, g.reshape(model.embedding("e", 9, 2, ids), -1, 4));
-    g.output("y", out, ElementType.FLOAT, new Graph.Dim.Open("batch"));
-    LayeredImport.Report report =
-        imported(model.write(folder.resolve("model.onnx")), folder.resolve("imported"));
+    Path file =
+        written(m -> {
+          Graph g = m.graph();
+          String ids = g.node("Add", m.ids("x", 4, 2), g.integers(0, 4));
+          String rows = g.floats("e", new long[] {9, 1}, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+          String flat = g.reshape(g.gather(rows, ids, 0), -1, 2);
+          return g.node("MatMul", flat, g.floats("w", new long[] {2, 1}, 1, 100));
+        });
+    LayeredImport.Report report = imported(file, folder.resolve("imported"));
     // Column 0 has the rows up to the place of column 1, which has all others.
     assertThat(report.rows()).isEqualTo(4 + 5);
+    long[][] rows = {{0, 0}, {3, 4}, {4, 0}, {0, 5}, {8, 9}};
+    float[] logits = new float[rows.length];
+    try (Predictor predictor = Predictor.open(folder.resolve("imported"))) {
+      Schema schema = predictor.encoder().rawSchema();
+      Batch batch = new Batch(new Schema(List.of(), List.of(), schema.slots()), rows.length);
+      for (long[] row : rows) {
+        batch.addId(0, row[0]);
+        batch.addId(1, row[1]);
+        batch.endRow();
+      }
+      predictor.logits(batch, logits);
+    }
+    assertThat(logits).containsExactly(501, 904, 500, 1, 0);
   }
 
   @Test

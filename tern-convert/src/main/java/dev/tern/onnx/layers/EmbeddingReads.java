@@ -24,14 +24,23 @@ import java.util.TreeSet;
 /**
  * The embeddings that a model reads, as tables and slots of Tern. A slot has one table, so what
  * several embeddings give for a column lies side by side in its rows, and layers in front of all
- * others take it apart. Where one embedding serves several columns, each from a place of its own
- * on, each has the rows from its place to the next one.
+ * others take it apart. Where a node gives several columns places in one embedding, each column has
+ * the rows from its place to the next one.
  */
 final class EmbeddingReads {
-  /** Rows of one embedding, from the place of id 0 on. */
-  private record Piece(SavedTensor rows, long first) {
+  /** Rows of one embedding, from the place of id 0 to before the end. */
+  private record Piece(SavedTensor rows, long first, long end) {
+    static Piece of(SavedTensor rows, Column column) {
+      return new Piece(rows, column.shift(), Math.min(column.end(), rows.dims().getFirst()));
+    }
+
     int width() {
       return rows.dims().getLast().intValue();
+    }
+
+    /** Whether both begin with the same row of the same embedding. */
+    boolean beginsAs(Piece other) {
+      return rows.equals(other.rows) && first == other.first;
     }
   }
 
@@ -48,9 +57,6 @@ final class EmbeddingReads {
   private final GraphBuilder builder;
   private final List<Read> reads = new ArrayList<>();
 
-  /** Of each embedding by name the rows that ids 0 of its columns read. */
-  private final Map<String, TreeSet<Long>> begins = new HashMap<>();
-
   EmbeddingReads(GraphBuilder builder) {
     this.builder = builder;
   }
@@ -60,8 +66,6 @@ final class EmbeddingReads {
     String tensor = builder.fresh(name);
     builder.spend(ids.columns().size());
     reads.add(new Read(tensor, rows, ids.columns()));
-    TreeSet<Long> places = begins.computeIfAbsent(rows.name(), _ -> new TreeSet<>());
-    ids.columns().forEach(column -> places.add(column.shift()));
     long width = rows.dims().getLast();
     List<Long> dims = new ArrayList<>(ids.dims());
     dims.add(width);
@@ -85,10 +89,7 @@ final class EmbeddingReads {
     for (Read read : reads) {
       for (Column column : read.columns()) {
         List<Piece> own = pieces.computeIfAbsent(column.number(), _ -> new ArrayList<>());
-        Piece piece = new Piece(read.rows(), column.shift());
-        if (!own.contains(piece)) {
-          own.add(piece);
-        }
+        add(own, Piece.of(read.rows(), column));
       }
     }
     Map<List<Piece>, String> owners = new HashMap<>();
@@ -108,6 +109,17 @@ final class EmbeddingReads {
     return new Result(slots, tables, layout.inputs, layout.layers);
   }
 
+  /** Adds a piece, or lengthens the one that begins as it does. */
+  private static void add(List<Piece> pieces, Piece piece) {
+    for (int i = 0; i < pieces.size(); i++) {
+      if (pieces.get(i).beginsAs(piece)) {
+        pieces.set(i, pieces.get(i).end() < piece.end() ? piece : pieces.get(i));
+        return;
+      }
+    }
+    pieces.add(piece);
+  }
+
   private static String name(Map<Integer, String> names, int column) {
     String name = names.get(column);
     if (name == null) {
@@ -119,17 +131,10 @@ final class EmbeddingReads {
   private Table table(String name, List<Piece> pieces, TensorData data) {
     long count = Long.MAX_VALUE;
     for (Piece piece : pieces) {
-      count = Math.min(count, Math.max(0, end(piece) - piece.first()));
+      count = Math.min(count, Math.max(0, piece.end() - piece.first()));
     }
     int width = pieces.stream().mapToInt(Piece::width).sum();
     return new Table(name, width, count, new Rows(pieces, count, data));
-  }
-
-  /** The row behind the last one of a piece: where the next column's rows begin, or the end. */
-  private long end(Piece piece) {
-    Long next = begins.getOrDefault(piece.rows().name(), new TreeSet<>()).higher(piece.first());
-    long all = piece.rows().dims().getFirst();
-    return next == null ? all : Math.min(all, next);
   }
 
   /** Inputs of the graph, and the layers that take rows apart. */
@@ -156,7 +161,7 @@ final class EmbeddingReads {
     private int begin(Column column, SavedTensor rows) {
       int at = 0;
       for (Piece piece : of(column)) {
-        if (piece.equals(new Piece(rows, column.shift()))) {
+        if (piece.beginsAs(Piece.of(rows, column))) {
           break;
         }
         at += piece.width();

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -42,8 +43,7 @@ final class GraphBuilder {
   private final List<GraphLayer> layers = new ArrayList<>();
   private final Map<String, Map<String, Weights>> weights = new HashMap<>();
   private final Map<String, Bare> bare = new HashMap<>();
-  private final Map<String, Made> beforeSigmoid = new HashMap<>();
-  private final Set<String> shares = new HashSet<>();
+  private final Map<String, Made> logits = new HashMap<>();
   private final Map<String, String> reshaped = new HashMap<>();
   private final Set<String> names = new HashSet<>();
   private final Map<String, Integer> copies = new HashMap<>();
@@ -58,9 +58,9 @@ final class GraphBuilder {
     return weights.getOrDefault(layer, Map.of());
   }
 
-  /** What a sigmoid was taken of. */
-  Map<String, Made> beforeSigmoid() {
-    return beforeSigmoid;
+  /** What {@code x} is the sigmoid of, element by element, if it is one. */
+  Optional<Made> logits(Made x) {
+    return Optional.ofNullable(logits.get(x.tensor())).map(own -> own.as(x.dims()));
   }
 
   /** {@code name}, with a number behind it where that is taken. */
@@ -139,16 +139,9 @@ final class GraphBuilder {
   Made unary(String name, GraphOp op, Made x, Map<String, List<Double>> numbers) {
     Made y = made(add(name, op, List.of(tensor(x)), numbers), x.dims());
     if (op == GraphOp.SIGMOID) {
-      beforeSigmoid.put(y.tensor(), x);
-    } else if (op == GraphOp.SOFTMAX) {
-      shares.add(y.tensor());
+      logits.put(y.tensor(), x);
     }
     return y;
-  }
-
-  /** Whether a value comes from a softmax. */
-  boolean isShares(Made value) {
-    return shares.contains(value.tensor());
   }
 
   /** A normalization over the last size, with its parameters and statistics. */
@@ -314,6 +307,15 @@ final class GraphBuilder {
     if (parts.size() == 1) {
       return parts.getFirst();
     }
+    Made y = concat(name, axis, parts);
+    List<Made> own = parts.stream().flatMap(part -> logits(part).stream()).toList();
+    if (own.size() == parts.size()) {
+      logits.put(y.tensor(), concat(name + ".logits", axis, own));
+    }
+    return y;
+  }
+
+  private Made concat(String name, int axis, List<Made> parts) {
     List<Long> dims = new ArrayList<>(parts.getFirst().dims());
     long sum = parts.stream().mapToLong(part -> part.dims().get(axis)).sum();
     dims.set(axis, sum);
@@ -331,6 +333,12 @@ final class GraphBuilder {
 
   /** Some of the parts along one of the sizes, from 0, in the order of their numbers. */
   Made taken(String name, Made x, int axis, List<Integer> parts) {
+    Made y = picked(name, x, axis, parts);
+    logits(x).ifPresent(own -> logits.put(y.tensor(), picked(name + ".logits", own, axis, parts)));
+    return y;
+  }
+
+  private Made picked(String name, Made x, int axis, List<Integer> parts) {
     spend(parts.size());
     List<Long> dims = new ArrayList<>(x.dims());
     dims.set(axis, (long) parts.size());
@@ -361,6 +369,6 @@ final class GraphBuilder {
       own.set(axis, (long) to.get(i) - from.get(i));
       pieces.add(made(out.get(i), own));
     }
-    return joined(name + ".parts", axis, pieces);
+    return pieces.size() == 1 ? pieces.getFirst() : concat(name + ".parts", axis, pieces);
   }
 }

@@ -32,6 +32,7 @@ final class InputColumns {
   private final List<String> names = new ArrayList<>();
   private final Map<String, Columns> inputs = new LinkedHashMap<>();
   private final TreeSet<Integer> numbers = new TreeSet<>();
+  private final Set<Integer> wholes = new HashSet<>();
   private final Map<List<Integer>, String> read = new LinkedHashMap<>();
   private final Set<Long> batches = new HashSet<>();
 
@@ -69,7 +70,10 @@ final class InputColumns {
     }
     List<Column> columns = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      columns.add(new Column(names.size(), 0));
+      columns.add(Column.of(names.size()));
+      if (whole) {
+        wholes.add(names.size());
+      }
       names.add(count == 1 ? port.name() : port.name() + i);
     }
     batches.add(all.getFirst());
@@ -86,6 +90,11 @@ final class InputColumns {
   OptionalLong rows() {
     long one = batches.size() == 1 ? batches.iterator().next() : SavedGraph.OPEN;
     return one > 0 ? OptionalLong.of(one) : OptionalLong.empty();
+  }
+
+  /** Whether the data have whole numbers in all of these columns, before any node. */
+  boolean areWhole(Columns columns) {
+    return columns.columns().stream().allMatch(column -> wholes.contains(column.number()));
   }
 
   /** Columns as numbers that layers compute with. */

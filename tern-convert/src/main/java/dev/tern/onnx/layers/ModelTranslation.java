@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -42,6 +43,7 @@ final class ModelTranslation {
   private final EmbeddingReads reads = new EmbeddingReads(builder);
   private final InputColumns columns;
   private final Values values;
+  private final Probabilities probabilities;
   private final List<String> notes = new ArrayList<>();
 
   /**
@@ -66,6 +68,7 @@ final class ModelTranslation {
       }
     }
     values = new Values(saved, data, builder, columns);
+    probabilities = new Probabilities(values);
   }
 
   /**
@@ -176,6 +179,7 @@ final class ModelTranslation {
             "an operator that no layer of Tern computes",
             "one of those that docs/onnx.md lists; export a model that is made of these");
       }
+      probabilities.follow(node);
     } catch (IllegalArgumentException | ArithmeticException e) {
       throw node.refused(String.valueOf(e.getMessage()), e);
     }
@@ -201,16 +205,14 @@ final class ModelTranslation {
             "values of the sizes %s for each row".formatted(value.dims()),
             "a number for each task, of %d at most".formatted(MOST_TASKS));
       }
-      if (builder.isShares(value)) {
-        throw fault(output, "shares of classes (Softmax)", "logits, or probabilities (Sigmoid)");
-      }
-      Made logits = builder.beforeSigmoid().get(value.tensor());
-      if (logits == null) {
+      probabilities.requireNone(output.name(), value);
+      Optional<Made> logits = builder.logits(value);
+      if (logits.isEmpty()) {
         notes.add(
             "the output %s does not come from a Sigmoid: it is taken as a logit"
                 .formatted(output.name()));
       }
-      String tensor = builder.tensor((logits == null ? value : logits).as(dims));
+      String tensor = builder.tensor(logits.orElse(value).as(dims));
       if (!heads.containsKey(tensor)) {
         heads.put(tensor, numbered(output.name(), dims.getFirst().intValue()));
         count += dims.getFirst().intValue();

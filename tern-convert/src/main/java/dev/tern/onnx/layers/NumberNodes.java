@@ -9,7 +9,9 @@ import dev.tern.onnx.layers.Operand.Ints;
 import dev.tern.onnx.layers.Operand.Made;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.TreeSet;
 import java.util.function.LongBinaryOperator;
 
 /** Nodes that compute with values and constants, element by element or along a dimension. */
@@ -65,21 +67,33 @@ record NumberNodes(Values values) {
   private static Columns shifted(SavedNode node, Columns ids, Ints places) {
     long last = ids.dims().isEmpty() ? 1 : ids.dims().getLast();
     boolean each = places.values().size() == last && !ids.dims().isEmpty();
-    if (!ids.ids() || places.values().size() != 1 && !each) {
+    List<Long> sizes = places.dims();
+    boolean flat = sizes.stream().limit(Math.max(0, sizes.size() - 1)).allMatch(size -> size == 1);
+    boolean fits = flat && sizes.size() <= ids.dims().size() + 1;
+    if (!ids.ids() || !fits || places.values().size() != 1 && !each) {
       throw node.fault(
-          "%d numbers for ids of the sizes %s".formatted(places.values().size(), ids.dims()),
-          "one for each column, or one for all");
+          "numbers of the sizes %s for ids of %s in each row".formatted(sizes, ids.dims()),
+          "one for each column of the last size, or one for all");
     }
+    if (places.values().contains(Operand.ROWS)) {
+      throw node.fault("the number of rows", "a number that is the same in all calls");
+    }
+    // Several places are those of columns in one table. One alone is a shift, and parts nothing.
+    TreeSet<Long> begins = new TreeSet<>();
     List<Column> columns = new ArrayList<>();
-    for (int i = 0; i < ids.columns().size(); i++) {
-      Column column = ids.columns().get(i);
-      long more = places.values().get(each ? (int) (i % last) : 0);
-      if (more == Operand.ROWS) {
-        throw node.fault("the number of rows", "a number that is the same in all calls");
+    if (new HashSet<>(places.values()).size() > 1) {
+      for (int i = 0; i < ids.columns().size(); i++) {
+        begins.add(Math.addExact(ids.columns().get(i).shift(), place(places, i)));
       }
-      columns.add(new Column(column.number(), Math.addExact(column.shift(), more)));
+    }
+    for (int i = 0; i < ids.columns().size(); i++) {
+      columns.add(ids.columns().get(i).plus(place(places, i), begins));
     }
     return new Columns(columns, ids.dims(), true);
+  }
+
+  private static long place(Ints places, int column) {
+    return places.values().get(column % places.values().size());
   }
 
   private Ints computed(SavedNode node, LongBinaryOperator each) {

@@ -3,6 +3,7 @@ package dev.tern.onnx.layers;
 import dev.tern.internal.onnx.SavedTensor;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeSet;
 
 /**
  * A value of another tool's model, as far as it is known before any row comes. Sizes are those of
@@ -28,8 +29,24 @@ sealed interface Operand {
    * A column of data.
    *
    * @param shift what is added to each of its ids
+   * @param end where in a table the next column's ids begin, if one table has those of both
    */
-  record Column(int number, long shift) {}
+  record Column(int number, long shift, long end) {
+    /** Ends nowhere. */
+    static final long OPEN = Long.MAX_VALUE;
+
+    static Column of(int number) {
+      return new Column(number, 0, OPEN);
+    }
+
+    /** The column with {@code more} added to its ids, whose place ends before one of others. */
+    Column plus(long more, TreeSet<Long> places) {
+      long begin = Math.addExact(shift, more);
+      Long next = places.higher(begin);
+      long own = end == OPEN ? OPEN : Math.addExact(end, more);
+      return new Column(number, begin, next == null ? own : Math.min(own, next));
+    }
+  }
 
   /**
    * What a layer, or an input of the graph, makes of a row.

@@ -51,6 +51,11 @@ record ShapeNodes(Values values) {
     long to = node.integer("to", 0);
     boolean whole = to == INT64 || to == INT32;
     return switch (values.get(node, 0)) {
+      case Columns columns
+          when columns.ids() && to == FLOAT && !values.columns().areWhole(columns) ->
+          throw node.fault(
+              "a cast to FLOAT of floats that a cast to whole numbers has cut",
+              "an input of whole numbers, or no casts");
       case Columns(List<Column> columns, List<Long> dims, _) when whole || to == FLOAT ->
           new Columns(columns, dims, whole);
       case Ints ints when whole -> ints;
