@@ -17,9 +17,7 @@ final class FuxiColumns {
   private final TranslationNotes notes;
   private final boolean parquet;
   private final long minCount;
-
-  /** For sequences the columns that they are compared with. */
-  private final Map<String, Setting.Text> targets = new LinkedHashMap<>();
+  private final FuxiSequences sequences;
 
   FuxiColumns(Section settings, ModelSizes model, RunYaml run, TranslationNotes notes) {
     this.settings = settings;
@@ -27,6 +25,7 @@ final class FuxiColumns {
     this.run = run;
     this.notes = notes;
     parquet = run.get("data.format").equals(Optional.of("parquet"));
+    sequences = FuxiSequences.of(settings);
     minCount = settings.text("min_categr_count").map(count -> count.whole(1, MOST)).orElse(1L);
   }
 
@@ -40,13 +39,6 @@ final class FuxiColumns {
                 count,
                 "rarer values read as zeros; model.unknown: hash with model.unknown_buckets: 1"
                     + " gives them one row, as FuxiCTR does"));
-    for (String name : List.of("din", "dien", "bst")) {
-      List<Setting.Text> of = settings.flatTexts(name + "_target_field");
-      List<Setting.Text> sequences = settings.flatTexts(name + "_sequence_field");
-      for (int i = 0; i < Math.min(of.size(), sequences.size()); i++) {
-        targets.put(sequences.get(i).text(), of.get(i));
-      }
-    }
     // Those that use the table of another one come behind it.
     List<Section> columns = settings.sections("feature_cols");
     columns.stream().filter(column -> !isLater(column)).forEach(this::column);
@@ -55,7 +47,8 @@ final class FuxiColumns {
 
   private boolean isLater(Section column) {
     return column.has("share_embedding")
-        || column.texts("name").stream().anyMatch(name -> targets.containsKey(name.text()));
+        || column.texts("name").stream()
+            .anyMatch(name -> sequences.target(name.text()).isPresent());
   }
 
   private void column(Section column) {
@@ -79,6 +72,11 @@ final class FuxiColumns {
       if (active.isPresent() && !active.get().flag()) {
         notes.left("feature_cols.name", name, "it is not active, so Tern does not read it either");
         column.leaveRest("its columns are not read");
+        continue;
+      }
+      if (sequences.drawn().contains(name.text())) {
+        notes.left("feature_cols.name", name, "other elements of the batch take its place");
+        column.leaveRest("its column is not read");
         continue;
       }
       switch (type) {
@@ -175,7 +173,7 @@ final class FuxiColumns {
     values(column, keys);
     Optional<Setting.Text> owner = column.text("share_embedding");
     if (owner.isEmpty()) {
-      owner = Optional.ofNullable(targets.get(name.text()));
+      owner = sequences.target(name.text());
       owner.ifPresent(target ->
           notes.changed(
               "feature_cols.name",
@@ -190,10 +188,11 @@ final class FuxiColumns {
     long most = column.text("max_len").map(length -> length.whole(0, 1 << 16)).orElse(0L);
     boolean keepsLast =
         column.text("padding").map(padding -> padding.text().equals("pre")).orElse(false);
+    String own = "{name: " + YamlText.quote(sequences.name(name.text())) + ", max_length: ";
     if (most > 0) {
-      keys.put("sequence", "{max_length: %d%s}".formatted(most, keepsLast ? "" : ", keep: first"));
+      keys.put("sequence", own + most + (keepsLast ? "}" : ", keep: first}"));
     } else if (model.type().readsSequences()) {
-      keys.put("sequence", "{max_length: 100}");
+      keys.put("sequence", own + "100}");
       notes.changed("feature_cols.name", name, "it has no max_len; Tern keeps 100 values");
     }
     combiner(column, keys);

@@ -35,15 +35,16 @@ record FuxiForms(Section settings, RunYaml run, TranslationNotes notes) {
     idle(List.of("stacked_dnn_hidden_units"), "Tern's dcnv2 has its layers beside the crosses");
     boolean mixture = settings.text("use_low_rank_mixture").map(Setting.Text::flag).orElse(false);
     if (mixture) {
-      whole("low_rank", "cross_rank");
-      whole("num_experts", "cross_experts");
+      whole("low_rank", "cross_rank", 32);
+      whole("num_experts", "cross_experts", 4);
     } else {
       idle(List.of("low_rank", "num_experts"), "use_low_rank_mixture is false, so it says nothing");
     }
   }
 
-  private void whole(String name, String key) {
-    settings.text(name).ifPresent(value -> run.set("model." + key, value.whole(1, MOST)));
+  private void whole(String name, String key, long usual) {
+    long value = settings.text(name).map(text -> text.whole(1, MOST)).orElse(usual);
+    run.set("model." + key, value);
   }
 
   /** FuxiCTR adds the last layers, which Tern has in its lists. */
@@ -77,7 +78,13 @@ record FuxiForms(Section settings, RunYaml run, TranslationNotes notes) {
 
   void compressed() {
     List<Setting.Text> maps = settings.texts("cin_hidden_units");
-    List<Setting.Text> all = maps.isEmpty() ? settings.texts("cin_layer_units") : maps;
+    layers(
+        maps.isEmpty() ? settings.texts("cin_layer_units") : maps,
+        "each layer has as many maps as the first");
+  }
+
+  /** Layers that each make a number of vectors. */
+  private void layers(List<Setting.Text> all, String reason) {
     if (all.isEmpty()) {
       return;
     }
@@ -86,8 +93,7 @@ record FuxiForms(Section settings, RunYaml run, TranslationNotes notes) {
     all.stream()
         .filter(each -> !each.text().equals(all.getFirst().text()))
         .findFirst()
-        .ifPresent(other ->
-            notes.changed(other.name(), other, "each layer has as many maps as the first"));
+        .ifPresent(other -> notes.changed(other.name(), other, reason));
   }
 
   void bilinear() {
@@ -128,6 +134,65 @@ record FuxiForms(Section settings, RunYaml run, TranslationNotes notes) {
         notes.left("product_type", form, "Tern has inner, outer and both");
       }
     }
+  }
+
+  void complexNumbers() {
+    layers(settings.texts("shape"), "each layer makes as many vectors as the first");
+    sameDropout("net_im_dropout");
+    only("layer_norm", "False");
+  }
+
+  void blocks() {
+    if (settings.text("block_type").filter(form -> form.text().equals("1B")).isPresent()) {
+      run.set("model.second", "[]");
+      idle(List.of("block2_dropout"), "block_type says that there is no second block");
+    } else {
+      sameDropout("block2_dropout");
+      only("block2_hidden_activations", "ReLU");
+    }
+    onlyTold("block1_hidden_activations", "ReLU", "none");
+    onlyTold("batch_norm", "False", "True");
+    onlyTold("residual_type", "sum", "concat");
+    only("use_feature_gating", "False");
+    only("use_field_gate", "False");
+  }
+
+  /** As {@link #only}, of a setting that has another value in FuxiCTR where nothing is said. */
+  private void onlyTold(String name, String usual, String unsaid) {
+    only(name, usual);
+    if (!settings.has(name)) {
+      settings
+          .text("model")
+          .ifPresent(model ->
+              notes.changed(
+                  "model", model, name + ": " + unsaid + " is implied; " + FIXED + usual));
+    }
+  }
+
+  /** Leaves a share of dropout that is not the one of all layers. */
+  private void sameDropout(String name) {
+    double all = run.get("model.dropout").map(Double::parseDouble).orElse(0.0);
+    settings.texts(name).stream()
+        .filter(share -> share.real() != all)
+        .forEach(share -> notes.left(name, share, "all layers have one model.dropout: " + all));
+  }
+
+  void interests() {
+    settings
+        .text("aux_loss_alpha")
+        .map(Setting.Text::real)
+        .ifPresent(factor -> run.set("model.auxiliary", Math.clamp(factor, 0.0, 1e6)));
+    idle(
+        List.of("aux_hidden_units", "aux_activation"),
+        "products of states and elements tell which element follows");
+    only("gru_type", "AUGRU");
+    only("attention_type", "bilinear_attention");
+    only("use_attention_softmax", "True");
+    only("enable_sum_pooling", "False");
+    undropped("attention_dropout");
+    idle(
+        List.of("attention_hidden_units", "attention_activation"),
+        "attention is bilinear, without layers");
   }
 
   void experts() {

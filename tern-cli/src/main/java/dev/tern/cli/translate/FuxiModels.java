@@ -52,6 +52,10 @@ record FuxiModels(String type, Map<String, String> keys, Map<String, String> siz
       WuKong | wukong | | num_layers=cross_layers compression_dim=units fmb_units=second mlp_hidden_units=hidden
       DLRM | dlrm | | top_mlp_activations=activation top_mlp_dropout=dropout
       DIN | din | | attention_hidden_units=attention
+      DIEN | dien | |
+      EulerNet | eulernet | | net_ex_dropout=dropout
+      FINAL | finalnet | | block1_hidden_units=hidden block2_hidden_units=second block1_dropout=dropout
+      FinalNet | finalnet | | block1_hidden_units=hidden block2_hidden_units=second block1_dropout=dropout
       BST | bst | | num_heads=heads
       SharedBottom | sharedbottom | | bottom_hidden_units=hidden tower_hidden_units=towers
       ShareBottom | sharedbottom | | bottom_hidden_units=hidden tower_hidden_units=towers
@@ -101,6 +105,9 @@ record FuxiModels(String type, Map<String, String> keys, Map<String, String> siz
       case "masknet" -> forms.masks();
       case "pnn" -> forms.products();
       case "ple" -> forms.experts();
+      case "dien" -> forms.interests();
+      case "eulernet" -> forms.complexNumbers();
+      case "finalnet" -> forms.blocks();
       case "din", "bst" -> forms.sequences(type);
       default -> {}
     }

@@ -119,11 +119,17 @@ final class Section implements Setting {
     return texts;
   }
 
-  /** Reads all values of a setting, also those of lists in lists. */
-  List<Text> flatTexts(String name) {
-    List<Text> texts = new ArrayList<>();
-    flat(name).forEach(each -> addTexts(each, texts));
-    return texts;
+  /** Reads the values of a setting that is a list of lists; one that is no list stands alone. */
+  List<List<Text>> groups(String name) {
+    List<List<Text>> groups = new ArrayList<>();
+    for (Setting each : flat(name)) {
+      List<Text> texts = new ArrayList<>();
+      addTexts(each, texts);
+      if (!texts.isEmpty()) {
+        groups.add(texts);
+      }
+    }
+    return groups;
   }
 
   private static void addTexts(Setting value, List<Text> to) {

@@ -165,7 +165,11 @@ final class TranslationsTest {
     "PLE, ple",
     "SharedBottom, sharedbottom",
     "DNN, wdl",
-    "DIEN, wdl"
+    "DIEN, dien",
+    "EulerNet, eulernet",
+    "FINAL, finalnet",
+    "FinalNet, finalnet",
+    "xDeepInt, wdl"
   })
   void everyModelIsOneThatTernLoads(String model, String type) throws IOException {
     String sizes =
@@ -197,6 +201,105 @@ final class TranslationsTest {
     boolean isKnown = FuxiModels.of(model).isPresent();
     assertThat(translation.text().contains("Tern has no such model; wdl takes its place"))
         .isEqualTo(!isKnown);
+  }
+
+  /** An experiment of one model, with settings of its own. */
+  private static String model(String name, String... settings) {
+    String own = "    " + String.join("\n    ", settings) + "\n";
+    return MODELS.replace("model: DeepFM", "model: " + name) + own;
+  }
+
+  @Test
+  void sequencesAreOneOnlyWhereATupleSaysSo() throws IOException {
+    String data =
+        DATA.replace("name: [user, item]", "name: [user, item, kind]")
+            .replace(
+                "name: seen, active: True, dtype: str, type: sequence, splitter: \"^\", max_len: 5,"
+                    + " share_embedding: item",
+                "name: [seen, kinds, bought, left], active: True, dtype: str, type: sequence,"
+                    + " max_len: 5");
+    String flat =
+        model(
+            "DIN",
+            "din_target_field: [item, kind, item]",
+            "din_sequence_field: [seen, kinds, bought]");
+    assertThat(config(translate(flat, data)).data().columnsOfSequences())
+        .containsExactly(List.of("bought"), List.of("kinds"), List.of("left"), List.of("seen"));
+    String tuples =
+        model(
+            "DIN",
+            "din_target_field: [!!python/tuple [item, kind], item]",
+            "din_sequence_field: [[seen, kinds], bought]");
+    Config config = config(translate(tuples, data));
+    assertThat(config.data().columnsOfSequences())
+        .containsExactly(List.of("bought"), List.of("left"), List.of("kinds", "seen"));
+    assertThat(config.values())
+        .containsEntry("data.sparse[1].columns", "[seen]")
+        .containsEntry("data.sparse[1].table", "item")
+        .containsEntry("data.sparse[2].columns", "[kinds]")
+        .containsEntry("data.sparse[2].table", "kind")
+        .containsEntry("data.sparse[2].sequence.name", "seen");
+  }
+
+  @Test
+  void dienHasItsLossOfStates() throws IOException {
+    String models =
+        model(
+            "DIEN",
+            "dien_target_field: item",
+            "dien_sequence_field: seen",
+            "dien_neg_seq_field: drawn",
+            "aux_loss_alpha: 0.5",
+            "gru_type: AIGRU",
+            "attention_type: bilinear_attention",
+            "enable_sum_pooling: True");
+    String data = DATA.replace("name: seen", "name: [seen, drawn]");
+    Translation translation = translate(models, data);
+    assertThat(config(translation).values())
+        .containsEntry("model.auxiliary", "0.5")
+        .containsEntry("data.sparse[1].columns", "[seen]");
+    assertThat(translation.notes().left())
+        .anyMatch(line -> line.contains("feature_cols.name: drawn: other elements"))
+        .anyMatch(line -> line.contains("gru_type: AIGRU: Tern's model has this form alone: AUGRU"))
+        .anyMatch(line -> line.contains("enable_sum_pooling: True"))
+        .noneMatch(line -> line.contains("attention_type"));
+  }
+
+  @Test
+  void theShapeOfEulerNetIsItsLayers() throws IOException {
+    String models =
+        model("EulerNet", "shape: [7, 5]", "net_ex_dropout: 0.2", "net_im_dropout: 0.3");
+    Translation translation = translate(models, DATA);
+    assertThat(config(translation).values())
+        .containsEntry("model.cross_layers", "2")
+        .containsEntry("model.vectors", "7")
+        .containsEntry("model.dropout", "0.2");
+    assertThat(translation.notes().left()).anyMatch(line -> line.contains("net_im_dropout: 0.3:"));
+    assertThat(translation.notes().changed()).anyMatch(line -> line.contains("shape: 5:"));
+  }
+
+  @Test
+  void finalNetHasOneBlockOrTwo() throws IOException {
+    String[] blocks = {"block1_hidden_units: [32, 16]", "block2_hidden_units: [8]"};
+    Translation two = translate(model("FinalNet", blocks), DATA);
+    assertThat(config(two).values())
+        .containsEntry("model.hidden", "[32, 16]")
+        .containsEntry("model.second", "[8]");
+    assertThat(two.notes().left()).anyMatch(line -> line.contains("batch_norm: True:"));
+    assertThat(two.notes().changed())
+        .anyMatch(line -> line.contains("model: FinalNet: residual_type: concat is implied"));
+    Translation one =
+        translate(
+            model("FINAL", blocks[0], blocks[1], "block_type: 1B", "residual_type: sum"), DATA);
+    assertThat(config(one).model().variant().second()).isEmpty();
+    assertThat(one.notes().changed()).noneMatch(line -> line.contains("residual_type"));
+  }
+
+  @Test
+  void aMixtureOfCrossesHasTheSizesThatFuxiCtrImplies() throws IOException {
+    assertThat(config(translate(model("DCNv2", "use_low_rank_mixture: True"), DATA)).values())
+        .containsEntry("model.cross_rank", "32")
+        .containsEntry("model.cross_experts", "4");
   }
 
   @Test
