@@ -1,6 +1,10 @@
 package dev.tern.cli.translate;
 
 import dev.tern.base.Shown;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /** Cuts protobuf's text format into words, strings and signs. */
@@ -104,8 +108,14 @@ final class TextFormatScanner {
   private String string(Place place) {
     char quote = text.charAt(at++);
     StringBuilder out = new StringBuilder();
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     while (at < text.length() && text.charAt(at) != '\n') {
       char c = text.charAt(at++);
+      if (c == '\\' && isOfByte()) {
+        bytes.write(octet(place));
+        continue;
+      }
+      out.append(decoded(bytes, place));
       if (c == quote) {
         return out.toString();
       }
@@ -118,16 +128,36 @@ final class TextFormatScanner {
     throw place.wrong("got a string without its end, expected " + quote + " in its line; close it");
   }
 
+  /** Whether an escape gives the number of a byte. */
+  private boolean isOfByte() {
+    return at < text.length() && "01234567xX".indexOf(text.charAt(at)) >= 0;
+  }
+
+  private int octet(Place place) {
+    if (Character.toLowerCase(text.charAt(at)) != 'x') {
+      return code(8, 3, place);
+    }
+    at++;
+    return code(16, 2, place);
+  }
+
+  /** What escapes of bytes one after another stand for; {@code bytes} is empty then. */
+  private static String decoded(ByteArrayOutputStream bytes, Place place) {
+    ByteBuffer all = ByteBuffer.wrap(bytes.toByteArray());
+    bytes.reset();
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(all).toString();
+    } catch (CharacterCodingException _) {
+      throw place.wrong(
+          "got escapes of bytes that are no UTF-8, expected such as \\303\\251; change them");
+    }
+  }
+
   private void escape(StringBuilder out, Place place) {
     char c = at < text.length() ? text.charAt(at++) : '\n';
     Character plain = ESCAPES.get(c);
     if (plain != null) {
       out.append(plain.charValue());
-    } else if (c >= '0' && c <= '7') {
-      at--;
-      out.append((char) (code(8, 3, place) & 0xff));
-    } else if (c == 'x' || c == 'X') {
-      out.append((char) code(16, 2, place));
     } else if (c == 'u' || c == 'U') {
       int code = code(16, c == 'u' ? 4 : 8, place);
       if (!Character.isValidCodePoint(code)) {

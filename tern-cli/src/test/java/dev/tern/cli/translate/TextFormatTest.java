@@ -49,6 +49,12 @@ final class TextFormatTest {
         .containsExactly("\u0001A\u00e9\ud83d\ude00\\'?");
   }
 
+  @Test
+  void escapesOfBytesAreUtf8() {
+    assertThat(texts(read("s: '\\303\\251\\xe4\\xBD\\xa0x\\1'"), "s"))
+        .containsExactly("\u00e9\u4f60x\u0001");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '~',
@@ -63,6 +69,8 @@ final class TextFormatTest {
           a: "x               ~ got a string without its end, expected " in its line
           a: 'x\\q'            ~ got the escape \\q, expected one of text format
           a: '\\xg'            ~ got an escape without digits
+          a: '\\377'          ~ got escapes of bytes that are no UTF-8
+          a: '\\303x\\251'     ~ got escapes of bytes that are no UTF-8
           a: '\\U00110000'     ~ got the escape of no character
           a 1                 ~ got 1, expected : or { behind a
           : 1                 ~ got :, expected the name of a field
