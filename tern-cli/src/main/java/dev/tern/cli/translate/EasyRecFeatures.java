@@ -74,14 +74,25 @@ final class EasyRecFeatures {
     String type = type(feature);
     for (Setting.Text column : columns) {
       switch (type) {
-        case "IdFeature", "TagFeature", "SequenceFeature" -> sparse(feature, column, type);
-        case "RawFeature" -> raw(feature, column);
+        case "IdFeature", "TagFeature", "SequenceFeature" ->
+            sparse(feature, column, known(column, inputs, name));
+        case "RawFeature" -> {
+          known(column, inputs, name);
+          raw(feature, column);
+        }
         default -> {
           notes.left("features.input_names", column, "Tern has no features of the type " + type);
           feature.leaveRest("its feature is not read");
         }
       }
     }
+  }
+
+  /** Keeps the column of a feature; others that share its settings have the names of theirs. */
+  private String known(Setting.Text column, List<Setting.Text> inputs, String name) {
+    String of = column.equals(inputs.getFirst()) ? name : column.text();
+    groups.columns().put(of, column.text());
+    return of;
   }
 
   private void raw(Section feature, Setting.Text column) {
@@ -112,18 +123,17 @@ final class EasyRecFeatures {
     run.column("data.dense", column.text(), keys);
   }
 
-  private void sparse(Section feature, Setting.Text column, String type) {
+  private void sparse(Section feature, Setting.Text column, String name) {
+    String type = type(feature);
     Map<String, String> keys = new LinkedHashMap<>();
     encode(feature, keys);
     Optional<String> owner =
         feature
             .text("embedding_name")
             .map(Setting.Text::text)
-            .filter(name -> !name.isEmpty())
-            .map(name -> tables.computeIfAbsent(name, _ -> column.text()));
-    Optional<String> target =
-        Optional.ofNullable(groups.targets().get(column.text()))
-            .filter(_ -> type.startsWith("Seq"));
+            .filter(text -> !text.isEmpty())
+            .map(embedding -> tables.computeIfAbsent(embedding, _ -> column.text()));
+    Optional<String> target = groups.target(name).filter(_ -> type.startsWith("Seq"));
     String table = target.or(() -> owner).filter(t -> !t.equals(column.text())).orElse("");
     if (!table.isEmpty() && run.columns("data.sparse").contains(table)) {
       Map<String, String> of = run.keys("data.sparse", table);
@@ -141,7 +151,8 @@ final class EasyRecFeatures {
       combiner(feature, keys);
     }
     if (type.startsWith("Seq")) {
-      sequence(feature, column, keys);
+      String own = groups.sequences().getOrDefault(name, name);
+      sequence(feature, column, own, keys);
     }
     width(feature, keys);
     run.column("data.sparse", column.text(), keys);
@@ -173,16 +184,19 @@ final class EasyRecFeatures {
     }
   }
 
-  private void sequence(Section feature, Setting.Text column, Map<String, String> keys) {
+  private void sequence(
+      Section feature, Setting.Text column, String name, Map<String, String> keys) {
     Optional<Setting.Text> length =
         feature.text("max_seq_len").or(() -> feature.text("sequence_length"));
     long most = length.map(text -> text.whole(0, 1 << 16)).filter(n -> n > 1).orElse(0L);
     feature.leave("sequences are of ids in Tern", "sub_feature_type");
     feature.leave("the model says what becomes of a sequence", "sequence_combiner");
+    // EasyRec keeps the first values of a longer sequence.
+    String own = "{name: " + YamlText.quote(name) + ", keep: first, max_length: ";
     if (most > 0) {
-      keys.put("sequence", "{max_length: %d}".formatted(most));
+      keys.put("sequence", own + most + "}");
     } else if (model.type().readsSequences()) {
-      keys.put("sequence", "{max_length: 100}");
+      keys.put("sequence", own + "100}");
       notes.changed("features.input_names", column, "it has no max_seq_len; Tern keeps 100 values");
     }
   }

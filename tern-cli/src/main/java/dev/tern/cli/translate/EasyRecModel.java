@@ -194,8 +194,8 @@ record EasyRecModel(
     Optional<Setting.Text> id = item.text("id");
     item.leave("both towers have the layers of the user's", "dnn");
     Set<String> columns = new LinkedHashSet<>();
-    id.ifPresent(text -> columns.add(text.text()));
-    columns.addAll(groups.features().getOrDefault("item", Set.of()));
+    id.ifPresent(text -> columns.add(groups.columns().getOrDefault(text.text(), text.text())));
+    columns.addAll(groups.columns(groups.features().getOrDefault("item", Set.of())));
     columns.retainAll(parts.run.columns("data.sparse"));
     parts.run.set("model.item_columns", RunYaml.names(List.copyOf(columns)));
     parts.notes.changed(
@@ -204,11 +204,23 @@ record EasyRecModel(
         "it learns rows labelled 1 beside the other items of their batch");
     boolean cosine = own.text("simi_func").map(text -> text.text().equals("COSINE")).orElse(true);
     parts.run.set("model.normalized", Boolean.toString(cosine));
-    own.text("temperature")
-        .ifPresent(text -> parts.run.set("model.temperature", Math.clamp(text.real(), 1e-4, 1e4)));
+    double temperature = own.text("temperature").map(Setting.Text::real).orElse(1.0);
+    parts.run.set("model.temperature", Math.clamp(temperature, 1e-4, 1e4));
+    scale();
     own.text("item_id");
-    own.leave(
-        "the loss is a softmax over the items of a batch", "ignore_in_batch_neg_sam", "scale_simi");
+    own.leave("the loss is a softmax over the items of a batch", "ignore_in_batch_neg_sam");
+  }
+
+  /** EasyRec multiplies a similarity by a learned weight unless it is told not to. */
+  private void scale() {
+    String reason = "no weight is learned that scales the similarity; set model.temperature";
+    Optional<Setting.Text> scale = own.text("scale_simi");
+    scale
+        .filter(Setting.Text::flag)
+        .ifPresent(on -> parts.notes.left("model_config.dssm.scale_simi", on, reason));
+    if (scale.isEmpty()) {
+      parts.notes.changed("model_config.dssm", own, "without scale_simi: false, " + reason);
+    }
   }
 
   /** Columns of one part alone. */
@@ -216,12 +228,10 @@ record EasyRecModel(
     if (!parts.run.get("model.type").equals(Optional.of("wdl")) || groups.wide().isEmpty()) {
       return;
     }
-    List<String> wide =
-        groups.wide().stream().filter(name -> !groups.deep().contains(name)).toList();
-    List<String> deep =
-        groups.deep().stream().filter(name -> !groups.wide().contains(name)).toList();
-    only("wide_only", wide);
-    only("deep_only", deep);
+    Set<String> wide = new LinkedHashSet<>(groups.columns(groups.wide()));
+    Set<String> deep = new LinkedHashSet<>(groups.columns(groups.deep()));
+    only("wide_only", wide.stream().filter(name -> !deep.contains(name)).toList());
+    only("deep_only", deep.stream().filter(name -> !wide.contains(name)).toList());
   }
 
   private void only(String key, List<String> columns) {

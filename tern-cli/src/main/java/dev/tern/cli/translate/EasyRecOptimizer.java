@@ -53,6 +53,7 @@ record EasyRecOptimizer(RunYaml run, TranslationNotes notes) {
         run.set(PATH + "type", "ftrl");
         real(optimizer, "l1_reg", PATH + "l1", 0);
         real(optimizer, "l2_reg", PATH + "l2", 0);
+        accumulator(optimizer);
       }
       case "sgd_optimizer" -> run.set(PATH + "type", "sgd");
       default -> run.set(PATH + "type", "adam");
@@ -63,7 +64,8 @@ record EasyRecOptimizer(RunYaml run, TranslationNotes notes) {
     config
         .text("embedding_learning_rate_multiplier")
         .ifPresent(factor -> {
-          run.set("train.table_optimizer.type", run.get(PATH + "type").orElse("adam"));
+          run.section("train.optimizer")
+              .forEach((key, value) -> run.set("train.table_optimizer." + key, value));
           run.set("train.table_optimizer.lr", Math.max(0, rate * factor.real()));
         });
   }
@@ -75,6 +77,20 @@ record EasyRecOptimizer(RunYaml run, TranslationNotes notes) {
     if (lazy) {
       run.set(PATH + "lazy", "true");
     }
+  }
+
+  /** TensorFlow begins FTRL's sums of squares at 0.1 where nothing is said, Tern at 0. */
+  private void accumulator(Section optimizer) {
+    String name = "initial_accumulator_value";
+    Optional<Setting.Text> told = optimizer.text(name);
+    if (told.map(Setting.Text::real).orElse(0.1) == 0) {
+      return;
+    }
+    String reason = "ftrl begins with sums of squares of 0";
+    String path = "optimizer_config.ftrl_optimizer";
+    told.ifPresentOrElse(
+        text -> notes.left(path + "." + name, text, reason),
+        () -> notes.changed(path, optimizer, reason + ", in EasyRec of 0.1"));
   }
 
   private void real(Section from, String name, String path, double usual) {
@@ -109,8 +125,17 @@ record EasyRecOptimizer(RunYaml run, TranslationNotes notes) {
     schedule
         .text("total_steps")
         .ifPresent(steps -> run.set("train.schedule.decay_steps", steps.whole(1, Long.MAX_VALUE)));
-    double power = schedule.text("power").map(Setting.Text::real).orElse(1.0);
-    run.set("train.schedule.decay_power", Math.clamp(power, 1.0, 100.0));
+    Optional<Setting.Text> power = schedule.text("power");
+    double told = power.map(Setting.Text::real).orElse(1.0);
+    double taken = Math.clamp(told, 1.0, 100.0);
+    run.set("train.schedule.decay_power", taken);
+    power
+        .filter(_ -> taken != told)
+        .ifPresent(text ->
+            notes.changed(
+                "poly_decay_learning_rate.power",
+                text,
+                "a power is from 1 to 100; %s takes its place".formatted(RunYaml.number(taken))));
     real(schedule, "end_learning_rate", "train.schedule.end_lr", 0);
   }
 }

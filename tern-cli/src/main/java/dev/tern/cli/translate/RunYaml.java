@@ -50,6 +50,17 @@ final class RunYaml {
     set(path, YamlText.quote(text));
   }
 
+  /** The keys of a section with their values. */
+  Map<String, String> section(String path) {
+    Map<String, String> keys = new LinkedHashMap<>();
+    values.forEach((key, value) -> {
+      if (key.startsWith(path + ".")) {
+        keys.put(key.substring(path.length() + 1), value);
+      }
+    });
+    return keys;
+  }
+
   Optional<String> get(String path) {
     return Optional.ofNullable(values.get(path));
   }

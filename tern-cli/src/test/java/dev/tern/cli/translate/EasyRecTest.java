@@ -232,7 +232,81 @@ final class EasyRecTest {
     assertThat(config(translate(HEAD + dssm)).values())
         .containsEntry("model.type", "twotower")
         .containsEntry("model.item_columns", "[item]")
+        .containsEntry("model.temperature", "1")
         .containsEntry("model.hidden", "[16, 8]");
+    assertThat(translate(HEAD + dssm).notes().changed())
+        .anyMatch(line -> line.contains("model_config.dssm: {...}: without scale_simi: false,"));
+    String told = dssm.replace("dssm {", "dssm { temperature: 0.05 scale_simi: false");
+    Translation translation = translate(HEAD + told);
+    assertThat(config(translation).values()).containsEntry("model.temperature", "0.05");
+    assertThat(translation.text()).doesNotContain("scale_simi");
+    String named =
+        HEAD.replace(
+            "features { input_names: 'item'", "features { feature_name: 'it' input_names: 'item'");
+    String items =
+        dssm.replace("feature_names: 'item'", "feature_names: 'it'")
+            .replace("id: 'item'", "id: 'it'");
+    assertThat(config(translate(named + items)).values())
+        .containsEntry("model.item_columns", "[item]");
+  }
+
+  @Test
+  void featuresOfAnotherNameAreTheirColumns() throws IOException {
+    String head =
+        HEAD.replace(
+                "features { input_names: 'user'",
+                "features { feature_name: 'u' input_names: 'user'")
+            .replace(
+                "features { input_names: 'item'",
+                "features { feature_name: 'i' input_names: 'item'")
+            .replace(
+                "features { input_names: 'tags'",
+                "features { feature_name: 't' input_names: 'tags'");
+    String model =
+        """
+        model_config {
+          model_class: 'WideAndDeep'
+          feature_groups { group_name: 'wide' feature_names: ['u', 'i', 'both'] wide_deep: WIDE }
+          feature_groups { group_name: 'deep' feature_names: ['i', 't', 'age'] wide_deep: DEEP }
+          wide_and_deep { dnn { hidden_units: 16 } }
+        }
+        """;
+    assertThat(config(translate(head + model)).values())
+        .containsEntry("model.wide_only", "[user]")
+        .containsEntry("model.deep_only", "[tags]");
+  }
+
+  @Test
+  void sequencesOfAGroupAreOneAndAllOthersTheirOwn() throws IOException {
+    String form =
+        " feature_type: SequenceFeature embedding_dim: 8 hash_bucket_size: 40 max_seq_len: 7 }\n";
+    String head =
+        HEAD.replace(
+                "features { input_names: 'item'",
+                "features { feature_name: 's' input_names: 'seen'"
+                    + form
+                    + "features { feature_name: 'k' input_names: 'kinds'"
+                    + form
+                    + "features { input_names: 'bought'"
+                    + form
+                    + "features { input_names: 'left'"
+                    + form
+                    + "features { feature_name: 'i' input_names: 'item'")
+            .replace(
+                "label_fields:",
+                "input_fields { input_name: 'kinds' } input_fields { input_name: 'bought' }"
+                    + " input_fields { input_name: 'left' } label_fields:");
+    String model =
+        model(
+                "DCN",
+                "seq_att_groups { group_name: 'a' seq_att_map { key: 'i' hist_seq: ['s', 'k'] } }")
+            .replace("'item', 'tags'", "'i', 'bought', 'left'");
+    Translation translation = translate(head + model);
+    assertThat(translation.yaml())
+        .contains("{columns: [seen], encode: id, table: item,")
+        .contains("sequence: {name: s, keep: first, max_length: 7}");
+    assertThat(config(translation).data().columnsOfSequences())
+        .containsExactly(List.of("bought"), List.of("left"), List.of("kinds", "seen"));
   }
 
   @Test
@@ -248,7 +322,7 @@ final class EasyRecTest {
     String model = model("DCN", "").replace("'tags'", "'tags', 'seen'");
     assertThat(translate(head + model).yaml())
         .contains("{columns: [seen], encode: hash, buckets: 40, table: item,")
-        .contains("sequence: {max_length: 7}");
+        .contains("sequence: {name: seen, keep: first, max_length: 7}");
   }
 
   @Test
@@ -273,21 +347,37 @@ final class EasyRecTest {
         .containsEntry("train.optimizer.momentum", "0.9")
         .containsEntry("train.optimizer.lr", "0.1")
         .containsEntry("train.table_optimizer.lr", "1")
+        .containsEntry("train.table_optimizer.type", "momentum")
+        .containsEntry("train.table_optimizer.momentum", "0.9")
         .containsEntry("train.schedule.decay_steps", "900");
     assertThat(config(translate(HEAD.replace(adam, "adagrad_optimizer {}\n") + DEEPFM)).values())
         .containsEntry("train.optimizer.initial", "0.1");
+    String ftrl = HEAD.replace(adam, "ftrl_optimizer { l1_reg: 0.5 learning_rate {} }\n");
+    assertThat(translate(ftrl + DEEPFM).notes().changed())
+        .anyMatch(line -> line.contains("ftrl_optimizer: {...}: ftrl begins with sums"));
+    ftrl = ftrl.replace("l1_reg: 0.5", "l1_reg: 0.5 initial_accumulator_value: 0.2");
+    assertThat(translate(ftrl + DEEPFM).notes().left())
+        .anyMatch(
+            line -> line.contains("ftrl_optimizer.initial_accumulator_value: 0.2: ftrl begins"));
+    String root = HEAD.replace(adam, "sgd_optimizer { " + poly.replace("2 }", "0.5 }") + " }\n");
+    assertThat(translate(root + DEEPFM).notes().changed())
+        .anyMatch(line -> line.contains("power: 0.5: a power is from 1 to 100; 1 takes its place"));
   }
 
   @Test
   void aFileThatEndsAnywhereIsTranslatedOrRefused() throws IOException {
     String text = HEAD + DEEPFM;
+    int refused = 0;
     for (int end = 0; end < text.length(); end += 31) {
       try {
         translate(text.substring(0, end));
       } catch (ConfigException e) {
         assertThat(e.getMessage()).contains("got ", "expected ");
+        refused++;
       }
     }
+    // No part is whole: the model ends with the file.
+    assertThat(refused).isEqualTo((text.length() + 30) / 31);
   }
 
   @Test
