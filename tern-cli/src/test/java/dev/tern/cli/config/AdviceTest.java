@@ -21,8 +21,9 @@ final class AdviceTest {
   /** A text block, a string, a character or a comment. */
   private static final Pattern TOKEN =
       Pattern.compile(
-          "\"\"\"(?<block>(?:[^\\\\]|\\\\.)*?)\"\"\"|\"(?<text>(?:[^\"\\\\\n]|\\\\.)*)\""
-              + "|'(?:[^'\\\\]|\\\\.)+'|//[^\n]*|/\\*.*?\\*/",
+          "\"\"\"(?<block>(?:[^\"\\\\]++|\"(?!\"\")|\\\\.)*)\"\"\"|\"(?<text>(?:[^\"\\\\\n"
+              + "]++|\\\\.)*)\"|'(?:[^'\\\\]|\\\\.)+'|//[^\n"
+              + "]*|/\\*.*?\\*/",
           Pattern.DOTALL);
 
   private static final Pattern KEY =
