@@ -21,7 +21,7 @@ final class Admission {
     void refuse(boolean isFull);
   }
 
-  private record Waiting(Request request, long deadline) {}
+  private record Waiting(Request request, boolean isLong, long deadline) {}
 
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
@@ -32,6 +32,9 @@ final class Admission {
   private final LongSupplier nanos;
   private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
   private int running;
+
+  /** Of those that run, the ones that take long: each holds working memory of a processor. */
+  private int longRunning;
 
   /**
    * @param threads run requests that had to wait
@@ -63,28 +66,29 @@ final class Admission {
   /**
    * Runs {@code request} if there is room, has it wait, or refuses it.
    *
-   * @param here whether it runs on this thread rather than on another, unless so many run that it
-   *     might have to wait for working memory
+   * @param here whether it takes so little that it runs on this thread rather than on another,
+   *     unless so many run that take long that it might have to wait for working memory
    */
   void submit(Request request, boolean here) {
     boolean runs;
     boolean isCrowded;
     synchronized (this) {
       runs = running < most;
-      isCrowded = running >= PROCESSORS;
+      isCrowded = longRunning >= PROCESSORS;
       if (runs) {
         running++;
+        longRunning += here ? 0 : 1;
       } else if (queue.size() < room) {
-        queue.add(new Waiting(request, nanos.getAsLong() + patience));
+        queue.add(new Waiting(request, !here, nanos.getAsLong() + patience));
         return;
       }
     }
     if (!runs) {
       request.refuse(true);
     } else if (here && !isCrowded) {
-      run(request);
+      run(request, false);
     } else {
-      runElsewhere(request);
+      runElsewhere(request, !here);
     }
   }
 
@@ -93,38 +97,40 @@ final class Admission {
     queue.removeIf(waiting -> waiting.request() == request);
   }
 
-  private void runElsewhere(Request request) {
+  private void runElsewhere(Request request, boolean isLong) {
     try {
-      threads.execute(() -> run(request));
+      threads.execute(() -> run(request, isLong));
     } catch (RejectedExecutionException _) {
       synchronized (this) {
         running--;
+        longRunning -= isLong ? 1 : 0;
       }
       request.refuse(false); // The server ends.
     }
   }
 
-  private void run(Request request) {
+  private void run(Request request, boolean isLong) {
     try {
       request.run();
     } finally {
-      next();
+      next(isLong);
     }
   }
 
   /** Gives the place of a request that ended to the first that waits. */
-  private void next() {
+  private void next(boolean wasLong) {
     expire();
-    Request request;
+    Waiting first;
     synchronized (this) {
-      Waiting first = queue.poll();
+      longRunning -= wasLong ? 1 : 0;
+      first = queue.poll();
       if (first == null) {
         running--;
         return;
       }
-      request = first.request();
+      longRunning += first.isLong() ? 1 : 0;
     }
-    runElsewhere(request);
+    runElsewhere(first.request(), first.isLong());
   }
 
   /** Refuses what waited for too long. Called from time to time, as all that run may be slow. */

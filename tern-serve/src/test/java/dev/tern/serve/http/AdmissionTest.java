@@ -61,7 +61,7 @@ final class AdmissionTest {
   }
 
   @Test
-  void aRequestGoesToAnotherThreadWhereManyRun() {
+  void aRequestGoesToAnotherThreadWhereManyRunThatTakeLong() {
     Admission wide =
         new Admission(
             ServeLimits.DEFAULT.withInFlight(1_000, 2, Duration.ofMillis(100)),
@@ -74,6 +74,12 @@ final class AdmissionTest {
     wide.submit(request("late"), true);
     assertThat(told).isEmpty();
     assertThat(threads).hasSize(processors + 1);
+    threads.forEach(Runnable::run);
+    threads.clear();
+    told.clear();
+    wide.submit(request("later"), true);
+    assertThat(told).containsExactly("later ran");
+    assertThat(wide.running()).isZero();
   }
 
   @Test
