@@ -108,7 +108,7 @@ final class ImportOnnxCommandTest {
             "data.sparse.columns=item");
     assertThat(made.code()).as(made.err()).isZero();
     assertThat(made.out())
-        .contains(" layers, 3 weights and 3 rows of embeddings", "train on: tern");
+        .contains(" layers, 3 dense weights and 3 rows of embeddings", "train on: tern");
     assertThat(made.out()).doesNotContain("note:");
 
     Path scores = temp.resolve("scores.csv");

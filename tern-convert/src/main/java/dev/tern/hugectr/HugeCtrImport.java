@@ -1,6 +1,7 @@
 package dev.tern.hugectr;
 
 import dev.tern.base.DataException;
+import dev.tern.convert.ImportReport;
 import dev.tern.convert.ImportedModel;
 import dev.tern.data.DataReader;
 import dev.tern.data.Reading;
@@ -117,26 +118,12 @@ public final class HugeCtrImport {
   }
 
   /**
-   * What was made.
-   *
-   * @param parameters weights of dense layers
-   * @param rows of all tables together
-   * @param notes what differs from HugeCTR and what was found out, a sentence each
-   */
-  public record Report(ImportedModel made, long parameters, long rows, List<String> notes) {
-    /** Copies {@code notes}. */
-    public Report {
-      notes = List.copyOf(notes);
-    }
-  }
-
-  /**
    * Writes a checkpoint.
    *
    * @param target a new folder
    * @throws DataException if a file is damaged, or has what Tern or HugeCTR itself cannot run
    */
-  public static Report write(Sources sources, Options options, Device device, Path target) {
+  public static ImportReport write(Sources sources, Options options, Device device, Path target) {
     try {
       return made(sources, options, device, target);
     } catch (IllegalArgumentException e) {
@@ -144,7 +131,7 @@ public final class HugeCtrImport {
     }
   }
 
-  private static Report made(Sources sources, Options options, Device device, Path target) {
+  private static ImportReport made(Sources sources, Options options, Device device, Path target) {
     GraphFile graph = GraphFile.read(sources.graph());
     requireFolders(graph, sources);
     List<String> notes = new ArrayList<>();
@@ -160,7 +147,7 @@ public final class HugeCtrImport {
       trainer.save(target);
       notes.addAll(translation.notes());
       long parameters = DenseFile.total(translation.weights(), variables);
-      return new Report(made, parameters, rows, notes);
+      return new ImportReport(made, parameters, rows, notes);
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.tern.checkpoint.Checkpoint;
+import dev.tern.convert.ImportReport;
 import dev.tern.data.Schema;
 import dev.tern.internal.json.Json;
 import dev.tern.predict.Predictor;
@@ -44,11 +45,11 @@ final class HugeCtrImportTest {
     }
   }
 
-  static HugeCtrImport.Report imported(MadeModel model, Path target) {
+  static ImportReport imported(MadeModel model, Path target) {
     return imported(model.sources(), HugeCtrImport.Options.DEFAULT, target);
   }
 
-  static HugeCtrImport.Report imported(
+  static ImportReport imported(
       HugeCtrImport.Sources sources, HugeCtrImport.Options options, Path target) {
     try (Device device = Device.cpu(1, 1L << 28)) {
       return HugeCtrImport.write(sources, options, device, target);
@@ -103,7 +104,7 @@ final class HugeCtrImportTest {
   void aSampleScoresAsItsGraphSaysAndComesBackTheSame(String name) throws IOException {
     MadeModel model = MadeModel.of(folder.resolve("made"), name);
     Path first = folder.resolve("first");
-    HugeCtrImport.Report report = imported(model, first);
+    ImportReport report = imported(model, first);
     assertThat(report.parameters()).isEqualTo(model.dense.length);
     assertThat(report.rows()).isEqualTo((long) MadeModel.KEYS * model.tables.size());
     requireLogits(first, model);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
+import dev.tern.convert.ImportReport;
 import dev.tern.data.readers.Readers;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Task;
@@ -84,7 +85,7 @@ final class HugeCtrTrapsTest {
   void theRankThatAGraphFileLacksIsFoundByTheLengthOfTheWeights() {
     MadeModel model = MadeModel.of(folder.resolve("made"), MadeModel.graph("dcn"), 4);
     Path run = folder.resolve("run");
-    HugeCtrImport.Report report = HugeCtrImportTest.imported(model, run);
+    ImportReport report = HugeCtrImportTest.imported(model, run);
     assertThat(report.notes()).anyMatch(note -> note.contains("matrices of rank 4"));
     assertThat(layer(run, "multicross1").whole("rank")).isEqualTo(4);
     HugeCtrImportTest.requireLogits(run, model);
@@ -212,7 +213,7 @@ final class HugeCtrTrapsTest {
   void aLossOfSeveralLabelsIsATaskForEachThatRowsMayLack() {
     MadeModel model = MadeModel.of(folder.resolve("made"), "norms");
     Path run = folder.resolve("run");
-    HugeCtrImport.Report report = HugeCtrImportTest.imported(model, run);
+    ImportReport report = HugeCtrImportTest.imported(model, run);
     List<Task> tasks = report.made().model().tasks(report.made().schema());
     assertThat(tasks).extracting(Task::label).containsExactly("label0", "label1", "label2");
     assertThat(tasks).allMatch(Task::optional);
@@ -229,7 +230,7 @@ final class HugeCtrTrapsTest {
             .replace("{\"num_output\":1}", "{\"num_output\":2}");
     MadeModel two = MadeModel.of(folder.resolve("two"), Json.parseObject(text, "two"), 0);
     Path run = folder.resolve("two-run");
-    HugeCtrImport.Report report = HugeCtrImportTest.imported(two, run);
+    ImportReport report = HugeCtrImportTest.imported(two, run);
     assertThat(report.made().model().tasks(report.made().schema()))
         .isEqualTo(Task.ofClasses("label0", 2));
     double[][] odds = new double[two.logits.length][];
@@ -275,7 +276,7 @@ final class HugeCtrTrapsTest {
   void diceTakesTheMeanAndVarianceOfReferenceRows(String alpha) throws IOException {
     MadeModel model = changed("din", ELU, dice(alpha));
     Path run = folder.resolve("run");
-    HugeCtrImport.Report report =
+    ImportReport report =
         HugeCtrImportTest.imported(
             model.sources(),
             HugeCtrImport.Options.DEFAULT.withReference(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
+import dev.tern.convert.ImportReport;
 import dev.tern.data.Batch;
 import dev.tern.data.Reading;
 import dev.tern.data.Schema;
@@ -173,7 +174,7 @@ final class LayeredImportTest {
     }
   }
 
-  private static LayeredImport.Report imported(Path model, Path target) {
+  private static ImportReport imported(Path model, Path target) {
     return LayeredImport.write(model, LayeredImport.Names.DEFAULT, _ -> Reading.PLAIN, target);
   }
 
@@ -196,7 +197,7 @@ final class LayeredImportTest {
     model.graph().output("y", probability, ElementType.FLOAT, new Graph.Dim.Open("batch"));
     Path file = model.write(folder.resolve("model.onnx"));
     Path checkpoint = folder.resolve("imported");
-    LayeredImport.Report report = imported(file, checkpoint);
+    ImportReport report = imported(file, checkpoint);
     assertThat(report.parameters()).isPositive();
     float[] expected = model.outputs(file).get("logit");
     ExportedRun.requireNear(expected, logits(checkpoint, model), written.name());
@@ -218,7 +219,7 @@ final class LayeredImportTest {
           String all = m.graph().concat(1, List.of(user, m.numbers("age", 1)));
           return m.graph().node("Sigmoid", m.linear("deep.0", 3, 1, all));
         });
-    LayeredImport.Report report = imported(file, folder.resolve("imported"));
+    ImportReport report = imported(file, folder.resolve("imported"));
     Schema schema = report.made().schema();
     assertThat(schema.labels()).containsExactly("label");
     assertThat(schema.dense()).containsExactly("age");
@@ -239,7 +240,7 @@ final class LayeredImportTest {
         });
     LayeredImport.Names names =
         new LayeredImport.Names(List.of("click"), List.of("age", "hour"), List.of("who"));
-    LayeredImport.Report report =
+    ImportReport report =
         LayeredImport.write(file, names, _ -> Reading.PLAIN, folder.resolve("imported"));
     assertThat(report.made().schema())
         .isEqualTo(
@@ -263,7 +264,7 @@ final class LayeredImportTest {
           String target = g.gather(items, m.ids("target", 6), 0);
           return m.linear("out", 4, 1, g.concat(1, List.of(history, target)));
         });
-    LayeredImport.Report report = imported(file, folder.resolve("imported"));
+    ImportReport report = imported(file, folder.resolve("imported"));
     assertThat(report.rows()).isEqualTo(6);
     assertThat(report.made().schema().slots()).extracting(Slot::table).containsOnly("history0");
   }
@@ -276,7 +277,7 @@ final class LayeredImportTest {
     String flat = g.reshape(model.embedding("e", 5, 3, ids), 7, 6);
     g.output("y", model.linear("out", 6, 1, flat), ElementType.FLOAT, new Graph.Dim.Fixed(7));
     Path file = model.write(folder.resolve("model.onnx"));
-    LayeredImport.Report report = imported(file, folder.resolve("imported"));
+    ImportReport report = imported(file, folder.resolve("imported"));
     assertThat(report.made().schema().slotNames()).containsExactly("ids0", "ids1");
   }
 
@@ -291,7 +292,7 @@ final class LayeredImportTest {
     g.output("ctr", one, ElementType.FLOAT, batch, new Graph.Dim.Fixed(1));
     g.output("acts", two, ElementType.FLOAT, batch, new Graph.Dim.Fixed(2));
     Path file = model.write(folder.resolve("model.onnx"));
-    LayeredImport.Report report = imported(file, folder.resolve("imported"));
+    ImportReport report = imported(file, folder.resolve("imported"));
     assertThat(report.made().schema().labels()).containsExactly("ctr", "acts0", "acts1");
     Map<String, float[]> outputs = model.outputs(file);
     float[] all = new float[3 * ForeignModel.ROWS];
@@ -323,7 +324,7 @@ final class LayeredImportTest {
     Graph.Dim.Open batch = new Graph.Dim.Open("batch");
     g.output("y", moved, ElementType.FLOAT, batch, new Graph.Dim.Fixed(3));
     Path file = model.write(folder.resolve("model.onnx"));
-    LayeredImport.Report report = imported(file, folder.resolve("imported"));
+    ImportReport report = imported(file, folder.resolve("imported"));
     assertThat(report.notes()).isEmpty();
     List<GraphLayer> layers = report.made().model().variant().graph().orElseThrow().layers();
     assertThat(layers).extracting(GraphLayer::op).doesNotContain(GraphOp.SIGMOID);
@@ -449,7 +450,7 @@ final class LayeredImportTest {
           String flat = g.reshape(g.gather(rows, ids, 0), -1, 2);
           return g.node("MatMul", flat, g.floats("w", new long[] {2, 1}, 1, 100));
         });
-    LayeredImport.Report report = imported(file, folder.resolve("imported"));
+    ImportReport report = imported(file, folder.resolve("imported"));
     // Column 0 has the rows up to the place of column 1, which has all others.
     assertThat(report.rows()).isEqualTo(4 + 5);
     long[][] rows = {{0, 0}, {3, 4}, {4, 0}, {0, 5}, {8, 9}};

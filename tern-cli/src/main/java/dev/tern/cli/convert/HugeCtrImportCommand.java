@@ -1,14 +1,13 @@
 package dev.tern.cli.convert;
 
 import dev.tern.cli.config.ConfigException;
-import dev.tern.cli.run.Format;
+import dev.tern.convert.ImportReport;
 import dev.tern.convert.ImportedRun;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.hugectr.Columns;
 import dev.tern.hugectr.HugeCtrImport;
 import dev.tern.tensor.Device;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,7 +109,7 @@ final class HugeCtrImportCommand implements Callable<Integer> {
     String format = data.format();
     Columns columns = new Columns(data.labels(), data.numbers(), data.slots());
     HugeCtrImport.Sources sources = new HugeCtrImport.Sources(graph, dense, statistics, sparse);
-    HugeCtrImport.Report report;
+    ImportReport report;
     try (Device device = Device.cpu(1, MEMORY)) {
       HugeCtrImport.Options options =
           new HugeCtrImport.Options(
@@ -125,7 +124,8 @@ final class HugeCtrImportCommand implements Callable<Integer> {
               checkpoint -> HugeCtrImport.write(sources, options, device, checkpoint),
               made -> new ImportedConfig(made.made(), format, out).files());
     }
-    print(report, new ImportedConfig(report.made(), format, out).command(data.others()));
+    new ImportedConfig(report.made(), format, out)
+        .print(report, data.others(), spec.commandLine().getOut());
     return 0;
   }
 
@@ -161,19 +161,5 @@ final class HugeCtrImportCommand implements Callable<Integer> {
               .formatted(projection.get()));
     }
     return projection.map(OptionalInt::of).orElse(OptionalInt.empty());
-  }
-
-  private void print(HugeCtrImport.Report report, String train) {
-    PrintWriter print = spec.commandLine().getOut();
-    print.println(
-        "%s layers, %s dense weights and %s rows of embeddings, run %s"
-            .formatted(
-                report.made().model().variant().graph().orElseThrow().layers().size(),
-                Format.whole(report.parameters()),
-                Format.whole(report.rows()),
-                Format.path(out)));
-    report.notes().forEach(note -> print.println("note: " + note));
-    print.println("train on: " + train);
-    print.flush();
   }
 }

@@ -2,10 +2,10 @@ package dev.tern.cli.convert;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.run.Format;
+import dev.tern.convert.ImportReport;
 import dev.tern.convert.ImportedRun;
 import dev.tern.onnx.OnnxImport;
 import dev.tern.onnx.layers.LayeredImport;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -82,7 +82,7 @@ final class ImportOnnxCommand implements Callable<Integer> {
     String format = data.format();
     LayeredImport.Names names =
         new LayeredImport.Names(data.labels(), data.numbers(), data.slots());
-    LayeredImport.Report report =
+    ImportReport report =
         ImportedRun.write(
             out,
             checkpoint ->
@@ -93,15 +93,6 @@ final class ImportOnnxCommand implements Callable<Integer> {
                     checkpoint),
             made -> new ImportedConfig(made.made(), format, out).files());
     ImportedConfig config = new ImportedConfig(report.made(), format, out);
-    PrintWriter print = spec.commandLine().getOut();
-    print.println(
-        "%s layers, %s weights and %s rows of embeddings, run %s"
-            .formatted(
-                report.made().model().variant().graph().orElseThrow().layers().size(),
-                Format.whole(report.parameters()),
-                Format.whole(report.rows()),
-                Format.path(out)));
-    report.notes().forEach(note -> print.println("note: " + note));
-    print.println("train on: " + config.command(data.others()));
+    config.print(report, data.others(), spec.commandLine().getOut());
   }
 }

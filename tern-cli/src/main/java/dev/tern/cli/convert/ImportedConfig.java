@@ -2,11 +2,14 @@ package dev.tern.cli.convert;
 
 import dev.tern.cli.config.ConfigException;
 import dev.tern.cli.config.YamlText;
+import dev.tern.cli.run.Format;
+import dev.tern.convert.ImportReport;
 import dev.tern.convert.ImportedModel;
 import dev.tern.data.Schema;
 import dev.tern.data.Slot;
 import dev.tern.model.Loss;
 import dev.tern.model.Task;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,6 +36,24 @@ record ImportedConfig(ImportedModel made, String format, Path run) {
       throw new ConfigException(
           "--out: got %s, which is there, expected a new folder; give another name".formatted(run));
     }
+  }
+
+  /**
+   * Says what an import made, and how to train it on.
+   *
+   * @param settings of the command, as {@link #command} takes them
+   */
+  void print(ImportReport report, List<String> settings, PrintWriter print) {
+    print.println(
+        "%s layers, %s dense weights and %s rows of embeddings, run %s"
+            .formatted(
+                made.model().variant().graph().orElseThrow().layers().size(),
+                Format.whole(report.parameters()),
+                Format.whole(report.rows()),
+                Format.path(run)));
+    report.notes().forEach(note -> print.println("note: " + note));
+    print.println("train on: " + command(settings));
+    print.flush();
   }
 
   /** The files of the run, texts by name. */

@@ -1,6 +1,7 @@
 package dev.tern.onnx.layers;
 
 import dev.tern.base.DataException;
+import dev.tern.convert.ImportReport;
 import dev.tern.convert.ImportedModel;
 import dev.tern.data.Reading;
 import dev.tern.data.encode.FeatureEncoder;
@@ -50,27 +51,13 @@ public final class LayeredImport {
   }
 
   /**
-   * What was made.
-   *
-   * @param parameters weights of layers
-   * @param rows of all tables together
-   * @param notes what a user should know, a sentence each
-   */
-  public record Report(ImportedModel made, long parameters, long rows, List<String> notes) {
-    /** Copies {@code notes}. */
-    public Report {
-      notes = List.copyOf(notes);
-    }
-  }
-
-  /**
    * Writes a checkpoint.
    *
    * @param reading how files of rows are read
    * @param target a new folder, which appears whole or not at all
    * @throws DataException if the file is damaged, or has nodes that Tern's layers do not compute
    */
-  public static Report write(
+  public static ImportReport write(
       Path model, Names names, Function<ImportedModel, Reading> reading, Path target) {
     SavedModel saved = SavedModel.read(model);
     try (TensorData data = new TensorData(saved)) {
@@ -84,7 +71,7 @@ public final class LayeredImport {
     }
   }
 
-  private static Report write(
+  private static ImportReport write(
       SavedModel saved,
       ModelTranslation.Result result,
       TensorData data,
@@ -103,7 +90,7 @@ public final class LayeredImport {
         parameters += fill(saved, variable, result.parameters(), data);
       }
       trainer.save(target);
-      return new Report(result.made(), parameters, rows, result.notes());
+      return new ImportReport(result.made(), parameters, rows, result.notes());
     }
   }
 
