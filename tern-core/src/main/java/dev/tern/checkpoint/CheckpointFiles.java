@@ -125,7 +125,7 @@ public final class CheckpointFiles {
       String name = AtomicFolder.nameOf(child);
       if (CheckpointFolder.isName(name) && !kept.contains(child.getFileName().toString())) {
         try {
-          AtomicFolder.delete(child);
+          AtomicFolder.remove(child);
         } catch (IOException e) {
           throw new UncheckedIOException(
               child + ": cannot be removed: " + DataException.reason(e), e);

@@ -60,7 +60,7 @@ final class CheckpointFolder {
 
   private static void remove(Path checkpoint) {
     try {
-      AtomicFolder.delete(checkpoint);
+      AtomicFolder.remove(checkpoint);
     } catch (IOException e) {
       throw new UncheckedIOException(
           checkpoint + ": cannot be removed: " + DataException.reason(e), e);

@@ -88,6 +88,7 @@ final class CheckpointFolderTest {
   @Test
   void unfinishedAndForeignFoldersAreNoCheckpoints() throws IOException {
     leave("step-50.writing", "half");
+    leave("step-52.removed", "half of what went");
     leave("step-51.3d6f0a52-9a3c-4b0e-8f0a-1c2d3e4f5a6b.writing", "half of a new one");
     leave("step-", "foreign");
     leave("step-99999999999999999999", "foreign");
@@ -95,6 +96,11 @@ final class CheckpointFolderTest {
     assertThat(CheckpointFolder.latest(folder)).isEmpty();
     leave("step-3", "whole");
     assertThat(CheckpointFolder.latest(folder)).contains(folder.resolve("step-3"));
+    new CheckpointFolder(folder).write("step-4", save("4"), List.of());
+    assertThat(names())
+        .as("what a crash left of a checkpoint goes with the next")
+        .contains("step-4")
+        .doesNotContain("step-3", "step-50.writing", "step-52.removed");
   }
 
   @Test

@@ -165,7 +165,7 @@ final class ServedFaultsTest {
   void whatIsStillBeingWrittenOrWasReplacedIsNotLookedAt() throws IOException {
     try (ServedModel model = open(ServedOptions.DEFAULT)) {
       deliver(4);
-      for (String ending : List.of(".writing", ".replaced", ".1234.writing")) {
+      for (String ending : List.of(".writing", ".replaced", ".removed", ".1234.writing")) {
         Path partial = served().resolve(ServedRuns.delta(6) + ending);
         ServedRuns.copy(archive.resolve(ServedRuns.delta(6)), partial);
         Files.delete(partial.resolve("manifest.sha256"));

@@ -24,7 +24,7 @@ record OwnFiles(Path dir) {
   static final String LOCK = ".lock";
 
   private static final Pattern CHECKPOINT =
-      Pattern.compile("(step-[0-9]{1,18}(\\.delta)?|best)(\\.writing|\\.replaced)?");
+      Pattern.compile("(step-[0-9]{1,18}(\\.delta)?|best)(\\.(writing|replaced|removed))?");
   private static final Pattern IN_CHECKPOINT =
       Pattern.compile(
           "|tables|manifest\\.(json|sha256)|encoders\\.json|tables/[0-9]+(\\.[0-9]+)?\\.safetensors"

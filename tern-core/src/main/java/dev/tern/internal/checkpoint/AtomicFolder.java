@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 public final class AtomicFolder {
   private static final String WRITING = ".writing";
   private static final String REPLACED = ".replaced";
+  private static final String REMOVED = ".removed";
 
   private AtomicFolder() {}
 
@@ -180,10 +181,10 @@ public final class AtomicFolder {
     return Files.exists(replaced) ? replaced : target;
   }
 
-  /** The name of a folder without the ending that marks it as unfinished or old. */
+  /** The name of a folder without the ending that marks it as unfinished, old or removed. */
   public static String nameOf(Path folder) {
     String name = folder.getFileName().toString();
-    for (String ending : List.of(WRITING, REPLACED)) {
+    for (String ending : List.of(WRITING, REPLACED, REMOVED)) {
       if (name.endsWith(ending)) {
         return name.substring(0, name.length() - ending.length());
       }
@@ -214,6 +215,25 @@ public final class AtomicFolder {
         FileChannel.open(path, folder ? StandardOpenOption.READ : StandardOpenOption.WRITE)) {
       channel.force(true);
     }
+  }
+
+  /**
+   * Removes a folder whole: whoever reads it and misses a file finds that the folder is gone. It is
+   * renamed, then deleted; only a crash leaves the other name, {@code FOLDER.removed}, behind.
+   * Removing that deletes it.
+   */
+  public static void remove(Path folder) throws IOException {
+    Path absolute = folder.toAbsolutePath();
+    if (nameOf(absolute).equals(absolute.getFileName().toString()) && isThere(absolute)) {
+      Path removed = beside(absolute, REMOVED);
+      delete(removed);
+      try {
+        absolute = Files.move(absolute, removed, StandardCopyOption.ATOMIC_MOVE);
+      } catch (IOException _) {
+        // Such as on Windows while a file in it is open: it goes file by file.
+      }
+    }
+    delete(absolute);
   }
 
   /** Deletes a folder and all below it, or a file, if it is there. Does not follow links. */

@@ -7,6 +7,7 @@ import dev.tern.base.DataException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +16,9 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -265,6 +269,41 @@ final class AtomicFolderTest {
           .isSameAs(failure);
       assertThat(names()).isEmpty();
     }
+  }
+
+  @Test
+  void whoeverMissesAFileOfARemovedFolderFindsTheFolderGone() throws Exception {
+    AtomicReference<Path> target = new AtomicReference<>(parent.resolve("none"));
+    AtomicInteger missed = new AtomicInteger();
+    AtomicBoolean ends = new AtomicBoolean();
+    try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
+      Callable<Boolean> reads =
+          () -> {
+            while (!ends.get()) {
+              Path read = target.get();
+              try {
+                text(read);
+              } catch (NoSuchFileException _) {
+                missed.incrementAndGet();
+                assertThat(read).as("the folder of a file that went").doesNotExist();
+              }
+            }
+            return true;
+          };
+      Future<Boolean> reading = thread.submit(reads);
+      for (int round = 0; round < 300; round++) {
+        Path folder = parent.resolve("target-" + round);
+        AtomicFolder.write(folder, content("whole"));
+        target.set(folder);
+        AtomicFolder.remove(folder);
+      }
+      while (missed.get() == 0 && !reading.isDone()) {
+        Thread.onSpinWait();
+      }
+      ends.set(true);
+      assertThat(reading.get()).isTrue();
+    }
+    assertThat(names()).isEmpty();
   }
 
   @Test
