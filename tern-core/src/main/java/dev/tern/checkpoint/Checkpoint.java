@@ -403,7 +403,7 @@ public final class Checkpoint {
     readDense(network, finite);
     List<EmbeddingTable> tables = network.tables().tables();
     for (int s = 0; s < tables.size(); s++) {
-      TableFile.read(tableFiles(s), tables.get(s), TableShard.WHOLE, finite);
+      TableFile.read(tableFiles(s), tables.get(s), network.tables().shard(), finite);
     }
   }
 

@@ -68,11 +68,17 @@ public record CheckpointWriter(
           VariablesFile.copy(network.variables()),
           VariablesFile.copy(optimizer),
           changes ? Optional.empty() : Optional.of(encoder),
-          tables);
+          tables,
+          ranks());
     } catch (RuntimeException | Error e) {
       tables.forEach(TableSnapshot::close);
       throw e;
     }
+  }
+
+  /** The ranks that write together; empty for one alone. */
+  Optional<CheckpointRanks> ranks() {
+    return network.tables().ranks().map(CheckpointRanks::new);
   }
 
   /** Starts to note the rows that change in each table. */

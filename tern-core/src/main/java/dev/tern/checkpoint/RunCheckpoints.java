@@ -77,17 +77,23 @@ public final class RunCheckpoints {
         image,
         !schedule.isNever(),
         () -> {
-          Path target =
-              folder.write(
-                  CheckpointFolder.fullName(state.step()),
-                  path -> image.write(path, Optional.empty()),
-                  List.of());
+          Path target = writeFull(CheckpointFolder.fullName(state.step()), image);
           chain.clear();
           deltaBytes = 0;
           if (!schedule.isNever()) {
             add(target);
           }
         });
+  }
+
+  private Path writeFull(String name, CheckpointImage image) {
+    if (writer.ranks().filter(ranks -> !ranks.leads()).isEmpty()) {
+      return folder.write(name, path -> image.write(path, Optional.empty()), List.of());
+    }
+    // Rank 0 removes those before it.
+    Path target = folder.path().resolve(name);
+    image.write(target, Optional.empty());
+    return target;
   }
 
   /** Writes a full checkpoint of the best evaluation, beside the others. */
@@ -163,7 +169,8 @@ public final class RunCheckpoints {
             failure = Optional.of(e);
           }
         };
-    boolean aside = !image.holdsTables();
+    // Ranks write in step with what else they exchange.
+    boolean aside = !image.holdsTables() && writer.ranks().isEmpty();
     if (!aside) {
       whole.run();
       finish();

@@ -3,7 +3,6 @@ package dev.tern.embedding;
 import dev.tern.base.Workers;
 import dev.tern.data.Batch;
 import dev.tern.internal.table.LayeredRows;
-import dev.tern.internal.table.rows.ClickCounts;
 import dev.tern.internal.table.rows.LaneBags;
 import dev.tern.internal.table.rows.PooledBags;
 import dev.tern.internal.table.rows.RowLookup;
@@ -43,6 +42,9 @@ public final class BatchLookup implements AutoCloseable {
   /** Per table, how it is read beneath changes; empty where tables are read as they are. */
   private final List<LayeredRows> layered;
 
+  /** The rows of all ranks, where the tables are those of several. */
+  private final Optional<ShardedRows> sharded;
+
   // Per table.
   private final TableBatch[] parts;
   private final PooledBags[] bags;
@@ -75,6 +77,10 @@ public final class BatchLookup implements AutoCloseable {
   private final Workers.Task applying = (table, worker) -> apply(table);
   private final Workers.Task findingLanes = (table, worker) -> findLanes(table);
   private final Workers.Task poolingLane = (table, worker) -> poolLane(table);
+  private final Workers.Task taking = (table, worker) -> takeShared(table);
+  private final Workers.Task placingLanes = (table, worker) -> placeLanes(table);
+  private final Workers.Task pooling = (table, worker) -> pool(table);
+  private final Workers.Task summing = (table, worker) -> sum(table);
 
   // The arguments of the call at hand.
   private @Nullable Batch batch;
@@ -98,6 +104,7 @@ public final class BatchLookup implements AutoCloseable {
             .mapToObj(slots::layered)
             .flatMap(Optional::stream)
             .toList();
+    sharded = slots.ranks().map(mesh -> new ShardedRows(mesh, tables));
     List<Integer> widths = lastWidths(tables, front, sequences);
     mixed = widths.stream().distinct().count() > 1;
     List<Integer> ofSlots =
@@ -175,7 +182,13 @@ public final class BatchLookup implements AutoCloseable {
         first += places.isPooled(slots[k]) ? batch.size() : batch.idCount(slots[k]);
       }
     }
-    workers.run(parts.length, finding);
+    if (sharded.isPresent()) {
+      workers.run(parts.length, taking);
+      sharded.get().fetch(workers, parts, insert);
+      workers.run(parts.length, pooling);
+    } else {
+      workers.run(parts.length, finding);
+    }
   }
 
   /** Takes the places of the vectors of rows {@code [from, to)}. */
@@ -191,13 +204,13 @@ public final class BatchLookup implements AutoCloseable {
       requireTrainable();
     }
     if (inserts && weighsClicks) {
-      requireLabels(of);
+      BatchChecks.requireLabels(of);
     }
     batch = of;
     insert = inserts;
     laneRows = rowsOfLane;
     wasAhead = ahead.end(of);
-    requireEqualLengths(of);
+    BatchChecks.requireEqualLengths(of, places.sequences);
   }
 
   /**
@@ -215,7 +228,13 @@ public final class BatchLookup implements AutoCloseable {
           "lookup: got lanes of %d rows, expected 1 or more".formatted(laneRows));
     }
     begin(batch, true, laneRows);
-    workers.run(parts.length, findingLanes);
+    if (sharded.isPresent()) {
+      workers.run(parts.length, taking);
+      sharded.get().fetch(workers, parts, true);
+      workers.run(parts.length, placingLanes);
+    } else {
+      workers.run(parts.length, findingLanes);
+    }
   }
 
   /**
@@ -252,16 +271,6 @@ public final class BatchLookup implements AutoCloseable {
     }
   }
 
-  private static void requireLabels(Batch batch) {
-    int labels = batch.schema().labelDim();
-    if (labels == 0) {
-      throw new IllegalArgumentException(
-          "lookup: got a batch without labels, expected one for each sample, as rows depend on"
-              + " clicks; name the label's column");
-    }
-    ClickCounts.requireLabels(batch.labels(), batch.size(), labels);
-  }
-
   /** Takes ids with their slots. */
   @FunctionalInterface
   public interface IdSink {
@@ -292,7 +301,9 @@ public final class BatchLookup implements AutoCloseable {
    * change until that call or {@link #forgetAhead}. That call throws what goes wrong meanwhile.
    */
   public void lookAhead(Batch next) {
-    ahead.begin(next);
+    if (sharded.isEmpty()) {
+      ahead.begin(next);
+    }
   }
 
   /** Forgets what was looked up ahead, and stops reading its batch. */
@@ -314,19 +325,6 @@ public final class BatchLookup implements AutoCloseable {
     }
     long row = p == last ? places.pooledFloats : places.pooled * (p < last ? front.get(p) : 1L);
     return (to - from) * row;
-  }
-
-  private void requireEqualLengths(Batch of) {
-    for (int q = 0; q < places.sequences.size(); q++) {
-      List<Integer> members = places.sequences.get(q);
-      for (int m = 1; m < members.size(); m++) {
-        if (of.firstUnequal(members.getFirst(), members.get(m), 0, of.size()) >= 0) {
-          throw new IllegalArgumentException(
-              "lookup: got different numbers of ids in slots %s of one sequence, expected the same in each row"
-                  .formatted(members));
-        }
-      }
-    }
   }
 
   /** Places the bags of a slot, of which the first is bag {@code first} of its table. */
@@ -379,9 +377,36 @@ public final class BatchLookup implements AutoCloseable {
     return inserts;
   }
 
+  /** Takes the ids of the batch for a table, whose rows other ranks may have. */
+  private void takeShared(int table) {
+    parts[table].take(current());
+    parts[table].lookup.fill(parts[table].ids, parts[table].count());
+  }
+
+  /** Pools all bags of a table whose rows came from all ranks. */
+  private void pool(int table) {
+    TableBatch part = parts[table];
+    PooledBags all = bags(table);
+    for (int k = 0; k < targets[table].length; k++) {
+      pool(table, all, part.firsts[k], part.firsts[k + 1], targets[table][k]);
+    }
+  }
+
+  private void pool(int table, PooledBags all, int from, int to, RowParts out) {
+    if (sharded.isPresent()) {
+      sharded.get().pool(table, all, from, to, out);
+    } else {
+      tables.get(table).pool(parts[table].lookup, all, from, to, out);
+    }
+  }
+
   private void findLanes(int table) {
     boolean inserts = take(table);
     tables.get(table).find(parts[table].lookup, inserts);
+    placeLanes(table);
+  }
+
+  private void placeLanes(int table) {
     Batch rows = current();
     TableBatch part = parts[table];
     int count = Math.ceilDiv(rows.size(), laneRows);
@@ -400,14 +425,7 @@ public final class BatchLookup implements AutoCloseable {
     LaneBags of = lanes[table];
     PooledBags all = bags(table);
     for (int k = 0; k < targets[table].length; k++) {
-      tables
-          .get(table)
-          .pool(
-              parts[table].lookup,
-              all,
-              of.first(lane, k),
-              of.first(lane + 1, k),
-              targets[table][k]);
+      pool(table, all, of.first(lane, k), of.first(lane + 1, k), targets[table][k]);
     }
   }
 
@@ -471,7 +489,16 @@ public final class BatchLookup implements AutoCloseable {
     }
     this.lr = lr;
     this.step = step;
+    if (sharded.isPresent()) {
+      sharded.get().beginGradients();
+      workers.run(parts.length, summing);
+      sharded.get().exchangeGradients();
+    }
     workers.run(parts.length, applying);
+  }
+
+  private void sum(int table) {
+    sharded.orElseThrow().sum(table, bags(table), gradients[table]);
   }
 
   /** Places the gradients of a table with several slots. */
@@ -539,7 +566,11 @@ public final class BatchLookup implements AutoCloseable {
     }
     float ratio = tables.get(table).config().rateRatio();
     float rate = ratio == 1 ? lr : lr * ratio;
-    tables.get(table).apply(part.lookup, bags(table), gradients[table], rate, step);
+    if (sharded.isPresent()) {
+      sharded.get().apply(table, rate, step);
+    } else {
+      tables.get(table).apply(part.lookup, bags(table), gradients[table], rate, step);
+    }
   }
 
   private PooledBags bags(int table) {
@@ -555,9 +586,10 @@ public final class BatchLookup implements AutoCloseable {
     return batch;
   }
 
-  /** Ends the thread that looks ahead. */
+  /** Ends the thread that looks ahead, and frees the memory of messages with other ranks. */
   @Override
   public void close() {
     ahead.close();
+    sharded.ifPresent(ShardedRows::close);
   }
 }

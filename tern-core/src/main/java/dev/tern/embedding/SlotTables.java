@@ -2,6 +2,7 @@ package dev.tern.embedding;
 
 import dev.tern.embedding.config.Combiner;
 import dev.tern.embedding.config.TableStatistics;
+import dev.tern.exchange.Mesh;
 import dev.tern.internal.table.LayeredRows;
 import dev.tern.internal.table.RowLayer;
 import java.util.ArrayList;
@@ -19,6 +20,9 @@ public final class SlotTables implements AutoCloseable {
 
   /** Per table, how it is read beneath changes; empty where tables are read as they are. */
   private final List<LayeredRows> layered;
+
+  /** The ranks that hold the tables together; empty where all rows are here. */
+  private Optional<Mesh> ranks = Optional.empty();
 
   /** Takes over {@code tables}, table {@code s} for slot {@code s}; all slots have one combiner. */
   public SlotTables(List<EmbeddingTable> tables, Combiner combiner) {
@@ -127,6 +131,25 @@ public final class SlotTables implements AutoCloseable {
   /** The number of a slot's table. */
   int table(int slot) {
     return ofSlots.get(slot);
+  }
+
+  /**
+   * Says that each of the tables is one shard of a table that ranks hold together: {@link
+   * TableShard#ofRank}. Lookups that are made afterwards read and update the rows of all ranks, and
+   * all ranks must call theirs in step.
+   */
+  public void share(Mesh mesh) {
+    ranks = Optional.of(mesh);
+  }
+
+  /** Which part of each table these tables are. */
+  public TableShard shard() {
+    return ranks.map(mesh -> TableShard.ofRank(mesh.rank(), mesh.ranks())).orElse(TableShard.WHOLE);
+  }
+
+  /** The ranks that hold the tables together; empty where all rows are here. */
+  public Optional<Mesh> ranks() {
+    return ranks;
   }
 
   /** For each table, an object that takes its part of a batch. */

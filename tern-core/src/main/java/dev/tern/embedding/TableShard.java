@@ -35,10 +35,50 @@ public record TableShard(int number, int count) {
     return IntStream.range(0, Math.max(1, count)).mapToObj(k -> new TableShard(k, count)).toList();
   }
 
+  /**
+   * The share of rank {@code rank} where {@code ranks} ranks hold a table together. The shares of
+   * ranks follow each other, as the leaves of a balanced binary tree do; where the number of ranks
+   * is no power of two, the last ones have more. Example: of 3 ranks, rank 0 has shard 0 of 4, rank
+   * 1 shard 1 of 4, and rank 2 shard 1 of 2.
+   */
+  public static TableShard ofRank(int rank, int ranks) {
+    if (rank < 0 || rank >= ranks || ranks > MOST) {
+      throw new IllegalArgumentException(
+          "shard: got rank %d of %d, expected 0 to %d of at most %d ranks"
+              .formatted(rank, ranks, ranks - 1, MOST));
+    }
+    TableShard shard = WHOLE;
+    int first = 0;
+    int size = ranks;
+    while (size > 1) {
+      int left = Integer.highestOneBit(size - 1);
+      boolean isRight = rank >= first + left;
+      shard = new TableShard(2 * shard.number + (isRight ? 1 : 0), 2 * shard.count);
+      first += isRight ? left : 0;
+      size = isRight ? size - left : left;
+    }
+    return shard;
+  }
+
+  /** The least number of shards of one size of which each rank has whole ones. */
+  public static int countOfRanks(int ranks) {
+    return ranks == 1 ? 1 : 2 * Integer.highestOneBit(ranks - 1);
+  }
+
+  /** The parts of this shard where there are {@code of} of the table, no fewer than now. */
+  public List<TableShard> parts(int of) {
+    int each = of / count;
+    return IntStream.range(0, each).mapToObj(k -> new TableShard(number * each + k, of)).toList();
+  }
+
+  /** The number of the shard, among {@code count}, of an id with this {@link Hashing#mix hash}. */
+  static int ofHash(long hash, int count) {
+    return (int) (hash >>> 1 >>> (Long.SIZE - 1 - Integer.numberOfTrailingZeros(count)));
+  }
+
   /** Whether the shard has {@code id}. */
   public boolean has(long id) {
-    int bits = Integer.numberOfTrailingZeros(count);
-    return Hashing.mix(id) >>> 1 >>> (Long.SIZE - 1 - bits) == number;
+    return ofHash(Hashing.mix(id), count) == number;
   }
 
   /** Whether some ids are in both shards. */

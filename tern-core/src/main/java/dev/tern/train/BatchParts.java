@@ -40,6 +40,7 @@ final class BatchParts implements AutoCloseable {
   private final List<MemorySegment> gradients = new ArrayList<>();
   private final Optional<MemorySegment> vectors;
   private final MemorySegment logits;
+  private final int logitCount;
 
   /** Among what is looked up, the last part of rows. */
   private final int lastPart;
@@ -78,6 +79,7 @@ final class BatchParts implements AutoCloseable {
         at += bytes[p];
       }
       long rowBytes = 4L * network.tasks().count();
+      logitCount = Math.multiplyExact(lanes.batch(), network.tasks().count());
       logits = room(network, "logits of lanes", lanes.batch() * rowBytes);
       parts.add(new Part(logits, rowBytes, -1));
       vectors =
@@ -114,9 +116,9 @@ final class BatchParts implements AutoCloseable {
     return vectors;
   }
 
-  /** Copies the logits of all rows. */
-  void copyLogits(float[] target) {
-    Memory.copyOut(logits.address(), target, 0, target.length);
+  /** Copies the logits of all rows to {@code target[at ..]}. */
+  void copyLogits(float[] target, int at) {
+    Memory.copyOut(logits.address(), target, at, logitCount);
   }
 
   /** Takes a lane that was computed, which begins with row {@code from} of {@code batch}. */

@@ -27,6 +27,8 @@ final class BatchSums implements AutoCloseable {
   /** The loss, then a gradient for each parameter of the optimizer. */
   private final List<Variable> sums = new ArrayList<>();
 
+  private final List<Variable> joined;
+  private final boolean hasRows;
   private final LaneTree tree;
   private final BatchParts rows;
 
@@ -37,13 +39,14 @@ final class BatchSums implements AutoCloseable {
   private int sumTasks;
 
   /**
-   * For batches in {@code lanes}.
+   * For batches in {@code lanes}, which are those of this rank.
    *
    * @param lane of any of them
    */
   BatchSums(Network network, DenseOptimizer optimizer, Lanes lanes, LaneGraph lane) {
     this.network = network;
     statistics = lane.statistics();
+    hasRows = lanes.batch() > 0;
     Device device = network.device();
     List<Runnable> made = new ArrayList<>();
     try {
@@ -54,7 +57,8 @@ final class BatchSums implements AutoCloseable {
       }
       List<Variable> targets = new ArrayList<>(sums);
       targets.addAll(statistics);
-      tree = new LaneTree(device, targets, lanes.count());
+      joined = List.copyOf(targets);
+      tree = new LaneTree(device, joined, lanes.count());
       made.add(tree::close);
       rows = new BatchParts(network, lanes, lane.step().inputs(), lane.step().rows());
       made.add(rows::close);
@@ -102,6 +106,11 @@ final class BatchSums implements AutoCloseable {
     }
   }
 
+  /** Adds what the lanes of other ranks come to, but for what rows have by themselves. */
+  void join(Ranks ranks) {
+    ranks.sum(joined, hasRows);
+  }
+
   /** Updates dense parameters. */
   void updateDense() {
     if (updates.isPresent()) {
@@ -114,9 +123,9 @@ final class BatchSums implements AutoCloseable {
     lookup.applyLanes(network.device().workers(), rows.gradients(), rows.vectors(), rate, step);
   }
 
-  /** Copies the logits of all rows. */
-  void copyLogits(float[] target) {
-    rows.copyLogits(target);
+  /** Copies the logits of all rows of this rank to {@code target[at ..]}. */
+  void copyLogits(float[] target, int at) {
+    rows.copyLogits(target, at);
   }
 
   float loss() {

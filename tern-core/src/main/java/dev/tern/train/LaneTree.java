@@ -56,7 +56,7 @@ final class LaneTree implements AutoCloseable {
       this.targets[i] = Memory.address(targets.get(i).memory(), targets.get(i).name());
     }
     // Lane k waits at the level of its trailing ones; the last one waits for nobody.
-    levelAt = new long[Integer.SIZE - Integer.numberOfLeadingZeros(lanes - 1)];
+    levelAt = new long[Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(1, lanes) - 1)];
     try {
       for (int level = 0; level < levelAt.length; level++) {
         Variable sum =

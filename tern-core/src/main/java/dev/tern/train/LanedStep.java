@@ -1,8 +1,10 @@
 package dev.tern.train;
 
+import dev.tern.base.Shape;
 import dev.tern.data.Batch;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.internal.ir.Pointwise;
+import dev.tern.internal.memory.Memory;
 import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.Network;
 import dev.tern.model.TaskLabels;
@@ -22,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * dense parameters and rows. So no bit depends on who computes a lane, and memory holds the values
  * of one lane at a time.
  *
+ * <p>Of several ranks each computes its own lanes, and all have the same dense parameters, loss and
+ * logits afterwards.
+ *
  * <p>A lane is computed as a batch of its own would be, but its loss is its part of the loss of the
  * batch ({@link StepGraph}), and its dropout has a seed of its own. Of the statistics of layers
  * each lane computes new values from its rows; their mean by rows are the new ones.
@@ -31,6 +36,12 @@ final class LanedStep implements BatchStep {
   private final DenseOptimizer optimizer;
   private final BatchLookup lookup;
   private final Lanes lanes;
+  private final Ranks ranks;
+
+  /** The number of the first lane of this rank, and its lanes. */
+  private final int firstLane;
+
+  private final Lanes own;
   private final PlanSearch search;
   private final BatchSums sums;
 
@@ -40,14 +51,21 @@ final class LanedStep implements BatchStep {
 
   private final float[] logits;
 
+  /** Takes the logits of all ranks; none of one alone. */
+  private final Optional<Variable> gathered;
+
   /** Of each task the weights of the rows that count for it. */
   private final double[] counted;
 
   private final double[] ofLanes;
 
-  // The batch that was found last, and the seed of its dropout.
+  // The batch that was found last, this rank's rows of it, and the seed of its dropout.
   private @Nullable Batch found;
+  private @Nullable Batch ownRows;
   private long noise;
+
+  /** Where rows of this rank are copied to, if others have some. */
+  private @Nullable Batch room;
 
   private long runs;
   private long copying;
@@ -55,26 +73,30 @@ final class LanedStep implements BatchStep {
   private long summing;
   private long updating;
 
-  /** A step for batches in {@code lanes}. */
+  /** A step for batches in {@code lanes}, of which each rank computes its own. */
   LanedStep(
       Network network,
       DenseOptimizer optimizer,
       BatchLookup lookup,
       Lanes lanes,
+      Ranks ranks,
       PlanSearch search) {
     this.network = network;
     this.optimizer = optimizer;
     this.lookup = lookup;
     this.lanes = lanes;
+    this.ranks = ranks;
+    firstLane = ranks.firstLane();
+    own = lanes.between(firstLane, ranks.endLane());
     this.search = search;
     int tasks = network.tasks().count();
     logits = new float[Math.multiplyExact(lanes.batch(), tasks)];
     counted = new double[tasks];
     ofLanes = new double[lanes.count()];
-    int rows = lanes.rows(0);
+    int rows = own.usualRows();
     LaneGraph graph = LaneGraph.of(network, optimizer, rows, lanes.rooms(), Optional.empty());
     try {
-      sums = new BatchSums(network, optimizer, lanes, graph);
+      sums = new BatchSums(network, optimizer, own, graph);
     } catch (RuntimeException | Error e) {
       graph.close();
       throw e;
@@ -82,7 +104,13 @@ final class LanedStep implements BatchStep {
     try {
       // Last, so that it is planned for the memory that is left.
       keep(new LaneStep(network, graph, search(rows)));
+      gathered =
+          ranks.isAlone()
+              ? Optional.empty()
+              : Optional.of(
+                  Variable.zeros(network.device(), "logits of ranks", Shape.of(logits.length)));
     } catch (RuntimeException | Error e) {
+      closeLanes();
       sums.close();
       throw e;
     }
@@ -149,40 +177,56 @@ final class LanedStep implements BatchStep {
       counted[k] = Lanes.sum(ofLanes);
     }
     long copied = System.nanoTime();
-    lookup.findLanes(network.device().workers(), rows, lanes.rowsOfLane());
+    ownRows = own.batch() == rows.size() ? rows : cut(rows);
+    lookup.findLanes(network.device().workers(), ownRows, lanes.rowsOfLane());
     found = rows;
     this.noise = noise;
     copying += copied - start;
     lookingUp += System.nanoTime() - copied;
   }
 
+  /** The rows of this rank. */
+  private Batch cut(Batch rows) {
+    if (room == null) {
+      room = new Batch(rows.schema(), Math.max(1, own.batch()));
+    }
+    int from = Math.min(rows.size(), lanes.first(firstLane));
+    room.clear();
+    room.appendRows(rows, from, from + own.batch());
+    return room;
+  }
+
   @Override
   public float update(long step, float tableRate) {
     Batch batch = Objects.requireNonNull(found, "a batch that was found");
     sums.begin();
-    for (int lane = 0; lane < lanes.count(); lane++) {
+    for (int lane = 0; lane < own.count(); lane++) {
       compute(batch, lane);
     }
     found = null;
+    sums.join(ranks);
     sums.updateDense();
     long computed = System.nanoTime();
     sums.updateRows(lookup, tableRate, step);
     updating += System.nanoTime() - computed;
+    gatherLogits();
     runs++;
     return sums.loss();
   }
 
+  /** Computes a lane of this rank. */
   private void compute(Batch batch, int lane) {
-    int from = lanes.first(lane);
-    LaneStep step = step(lanes.rows(lane));
+    Batch rows = Objects.requireNonNull(ownRows);
+    int from = own.first(lane);
+    LaneStep step = step(own.rows(lane));
     long start = System.nanoTime();
-    step.copy(batch, from, counted, seed(lane));
+    step.copy(batch, lanes.first(firstLane + lane), counted, seed(firstLane + lane));
     long copied = System.nanoTime();
-    step.pool(lookup, batch, lane, from);
+    step.pool(lookup, rows, lane, from);
     long pooled = System.nanoTime();
     step.computation().run();
     long computed = System.nanoTime();
-    sums.take(step, batch, from);
+    sums.take(step, rows, from);
     copying += copied - start;
     lookingUp += pooled - copied;
     summing += System.nanoTime() - computed;
@@ -201,8 +245,8 @@ final class LanedStep implements BatchStep {
   @Override
   public List<StepTime> times() {
     LaneStep lane = usual.or(() -> rest).orElseThrow();
-    double bytes = (double) lanes.count() * lane.inputs().lookedUpBytes();
-    double copied = 2.0 * lanes.count() * lane.inputs().dense().memory().byteSize();
+    double bytes = (double) own.count() * lane.inputs().lookedUpBytes();
+    double copied = 2.0 * own.count() * lane.inputs().dense().memory().byteSize();
     List<StepTime> times = new ArrayList<>();
     times.add(new StepTime("copy of the batch", "", runs, copying, 0, copied));
     times.add(new StepTime("lookup of rows", "", runs, lookingUp, 0, 2 * bytes));
@@ -213,9 +257,25 @@ final class LanedStep implements BatchStep {
     return times;
   }
 
+  /** Puts the logits of all ranks together: each rank adds its own to nothing. */
+  private void gatherLogits() {
+    if (gathered.isEmpty()) {
+      return;
+    }
+    Variable all = gathered.get();
+    int at = Math.min(lanes.batch(), lanes.first(firstLane)) * counted.length;
+    sums.copyLogits(logits, at);
+    Ranks.clear(all.memory());
+    Memory.copyIn(logits, at, all.memory().address() + 4L * at, own.batch() * counted.length);
+    ranks.sum(List.of(all), true);
+    Memory.copyOut(all.memory().address(), logits, 0, logits.length);
+  }
+
   @Override
   public float[] logits() {
-    sums.copyLogits(logits);
+    if (gathered.isEmpty()) {
+      sums.copyLogits(logits, 0);
+    }
     return logits;
   }
 
@@ -223,5 +283,6 @@ final class LanedStep implements BatchStep {
   public void close() {
     closeLanes();
     sums.close();
+    gathered.ifPresent(Variable::close);
   }
 }

@@ -7,7 +7,7 @@ import java.util.List;
  * rowsOfLane} on. The last lane may have fewer. Example: 1,000 rows in lanes of 512 are a lane of
  * 512 and one of 488.
  *
- * @param batch rows of the batch, 1 or more
+ * @param batch rows of the batch; 0 of a rank without any
  * @param rowsOfLane rows of each lane but the last, 1 or more
  * @param rooms elements that each sequence has room for in any lane
  */
@@ -16,7 +16,7 @@ record Lanes(int batch, int rowsOfLane, List<Integer> rooms) {
     rooms = List.copyOf(rooms);
   }
 
-  /** Lanes that have rows, 1 or more. */
+  /** Lanes that have rows. */
   int count() {
     return Math.ceilDiv(batch, rowsOfLane);
   }
@@ -31,7 +31,18 @@ record Lanes(int batch, int rowsOfLane, List<Integer> rooms) {
     return Math.min(rowsOfLane, batch - first(lane));
   }
 
-  /** Adds up the numbers of lanes as a balanced binary tree over them; overwrites them. */
+  /** Rows of the first lane, or of a full one where no lane has rows. */
+  int usualRows() {
+    return batch == 0 ? rowsOfLane : rows(0);
+  }
+
+  /** The lanes {@code [from, to)} alone. */
+  Lanes between(int from, int to) {
+    int begin = Math.min(batch, first(from));
+    return new Lanes(Math.min(batch, first(to)) - begin, rowsOfLane, rooms);
+  }
+
+  /** Adds up the numbers of lanes, 1 or more, as a balanced binary tree; overwrites them. */
   static double sum(double[] ofLanes) {
     for (int apart = 1; apart < ofLanes.length; apart *= 2) {
       for (int lane = 0; lane + apart < ofLanes.length; lane += 2 * apart) {

@@ -20,16 +20,23 @@ final class TrainSteps implements AutoCloseable {
   private final DenseOptimizer optimizer;
   private final BatchLookup lookup;
   private final TrainOptions options;
+  private final Ranks ranks;
   private Optional<BatchStep> current = Optional.empty();
 
   /** The rooms of the step whose schedule is searched for long. */
   private Optional<List<Integer>> searched = Optional.empty();
 
-  TrainSteps(Network network, DenseOptimizer optimizer, BatchLookup lookup, TrainOptions options) {
+  TrainSteps(
+      Network network,
+      DenseOptimizer optimizer,
+      BatchLookup lookup,
+      TrainOptions options,
+      Ranks ranks) {
     this.network = network;
     this.optimizer = optimizer;
     this.lookup = lookup;
     this.options = options;
+    this.ranks = ranks;
   }
 
   /** The last one; empty before the first and after {@link #close}. */
@@ -66,7 +73,12 @@ final class TrainSteps implements AutoCloseable {
     return options.lanes() == 1
         ? new TrainStep(network, optimizer, lookup, rows, rooms, search)
         : new LanedStep(
-            network, optimizer, lookup, new Lanes(rows, options.rowsOfLane(), rooms), search);
+            network,
+            optimizer,
+            lookup,
+            new Lanes(rows, options.rowsOfLane(), rooms),
+            ranks,
+            search);
   }
 
   /** The room of each sequence of a batch; in lanes one room serves all of them. */

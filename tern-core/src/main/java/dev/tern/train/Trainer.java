@@ -7,12 +7,12 @@ import dev.tern.checkpoint.RunCheckpoints;
 import dev.tern.checkpoint.RunState;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
-import dev.tern.data.Schema;
 import dev.tern.data.encode.ColumnCounts;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.BatchLookup;
 import dev.tern.embedding.config.TableOptions;
+import dev.tern.exchange.Mesh;
 import dev.tern.internal.ir.Pointwise;
 import dev.tern.internal.kernel.matmul.MatMul;
 import dev.tern.metrics.Metrics;
@@ -27,7 +27,6 @@ import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -55,6 +54,7 @@ public final class Trainer implements AutoCloseable {
 
   private final FeatureEncoder encoder;
   private final TrainOptions options;
+  private final Ranks ranks;
   private final Network network;
   private final DenseOptimizer optimizer;
   private final BatchLookup lookup;
@@ -70,10 +70,18 @@ public final class Trainer implements AutoCloseable {
   private boolean closed;
   private volatile boolean stopping;
 
+  /** Whether some rank was asked to stop before the end of the last step. */
+  private boolean stopsTogether;
+
   private Trainer(
-      Device device, FeatureEncoder encoder, ModelFactory factory, TrainOptions options) {
+      Device device,
+      FeatureEncoder encoder,
+      ModelFactory factory,
+      TrainOptions options,
+      Optional<Mesh> mesh) {
     options.check();
-    requireUnknown(encoder, options.tables());
+    ranks = mesh.map(all -> Ranks.of(all, options)).orElseGet(() -> Ranks.alone(options.lanes()));
+    TrainChecks.requireUnknown(encoder, options.tables());
     // Its code is compiled while tables are made and data is read.
     MatMul.prepare();
     this.encoder = encoder;
@@ -86,26 +94,14 @@ public final class Trainer implements AutoCloseable {
     options.monitor().index(network.tasks().tasks()); // A task of this name is there.
     options.requireRecall(network.model());
     options.requireLanes(network);
+    mesh.ifPresent(network.tables()::share);
     lookup = network.newLookup();
-    steps = new TrainSteps(network, optimizer, lookup, options);
+    steps = new TrainSteps(network, optimizer, lookup, options, ranks);
     sampled = new SampledRows(network, options.seed());
     evaluation = new Evaluation(network, encoder, options, steps);
     writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
-  }
-
-  /** Buckets are for ids that training leaves without a row. */
-  private static void requireUnknown(FeatureEncoder encoder, TableOptions tables) {
-    if (tables.unknown().buckets() > 0
-        && !tables.rows().leavesIdsWithout()
-        && !encoder.leavesIdsWithout()) {
-      throw new IllegalArgumentException(
-          ("train options: got %s where training gives each id a row, expected ids without one, or"
-               + " buckets would learn nothing; give a vocabulary a least count, admit by count or"
-               + " probability, or leave ids beyond maxRows without a row")
-              .formatted(tables.unknown()));
-    }
   }
 
   /**
@@ -117,13 +113,46 @@ public final class Trainer implements AutoCloseable {
    */
   public static Trainer create(
       Device device, FeatureEncoder encoder, ModelFactory factory, TrainOptions options) {
+    return create(device, encoder, factory, options, Optional.empty());
+  }
+
+  /**
+   * A new run of several ranks, each with a trainer of its own that does the same: the same calls
+   * in the same order, with the same rows and options. Each rank computes its share of the lanes of
+   * a batch and holds its share of the rows of tables, and all have the same dense parameters. The
+   * weights are those of one rank with as many lanes, to the bit, and so are losses, logits,
+   * evaluations and, after {@link Checkpoint#reshard}, checkpoints.
+   *
+   * <p>Where a rank fails, all others fail within a second. {@link #save} and checkpoints need a
+   * folder that all ranks reach.
+   *
+   * @param mesh connects the ranks; the caller closes it after the trainer
+   * @throws IllegalArgumentException as {@link #create(Device, FeatureEncoder, ModelFactory,
+   *     TrainOptions)}, with fewer lanes than ranks, and for tables with a row policy or with
+   *     unknown ids that read other rows
+   */
+  public static Trainer create(
+      Device device,
+      FeatureEncoder encoder,
+      ModelFactory factory,
+      TrainOptions options,
+      Mesh mesh) {
+    return create(device, encoder, factory, options, Optional.of(mesh));
+  }
+
+  private static Trainer create(
+      Device device,
+      FeatureEncoder encoder,
+      ModelFactory factory,
+      TrainOptions options,
+      Optional<Mesh> mesh) {
     int tasks = factory.tasks(encoder.schema()).size();
     if (tasks > 1 && factory instanceof ModelConfig config && !config.type().takesTasks()) {
       throw new IllegalArgumentException(
           "train: got rows with the labels %s, expected one; pick it with Readers.withLabel, before the encoder is fitted, or with withTasks"
               .formatted(encoder.schema().labels()));
     }
-    return new Trainer(device, encoder, factory, options);
+    return new Trainer(device, encoder, factory, options, mesh);
   }
 
   /**
@@ -212,8 +241,26 @@ public final class Trainer implements AutoCloseable {
    */
   public static Trainer resume(
       Device device, Path checkpoint, ModelFactory factory, TrainOptions options) {
+    return resume(device, checkpoint, factory, options, Optional.empty());
+  }
+
+  /**
+   * The same on several ranks, as many as before or others: see {@link #create(Device,
+   * FeatureEncoder, ModelFactory, TrainOptions, Mesh)}.
+   */
+  public static Trainer resume(
+      Device device, Path checkpoint, ModelFactory factory, TrainOptions options, Mesh mesh) {
+    return resume(device, checkpoint, factory, options, Optional.of(mesh));
+  }
+
+  private static Trainer resume(
+      Device device,
+      Path checkpoint,
+      ModelFactory factory,
+      TrainOptions options,
+      Optional<Mesh> mesh) {
     Checkpoint saved = Checkpoint.openLatest(checkpoint);
-    Trainer trainer = new Trainer(device, saved.encoder(), factory, options);
+    Trainer trainer = new Trainer(device, saved.encoder(), factory, options, mesh);
     try {
       trainer.state = saved.restore(trainer.network, trainer.optimizer.state());
       saved.requireSame(factory, options);
@@ -256,6 +303,7 @@ public final class Trainer implements AutoCloseable {
       }
       new FitLoop(this, options, checkpoints, eval, reporter).run(rows);
     } catch (RuntimeException | Error e) {
+      ranks.abort(e); // First, as a checkpoint may wait for other ranks.
       try {
         checkpoints.ifPresent(RunCheckpoints::finish);
       } catch (RuntimeException | Error again) {
@@ -288,7 +336,7 @@ public final class Trainer implements AutoCloseable {
       throw new DataException(
           "train: got rows without a label, expected one; name the label's column");
     }
-    requireLabels(train);
+    TrainChecks.requireLabels(encoder, train);
     if (batches.isPresent()) {
       throw new IllegalStateException(
           "train: got a second reader of training rows, expected one at a time; close the first");
@@ -307,27 +355,6 @@ public final class Trainer implements AutoCloseable {
     DataReader read = Readers.prefetched(encoded, PREFETCHED);
     batches = Optional.of(new TrainingBatches(read, this));
     return batches.get();
-  }
-
-  /** Labels are taken by their place: those of several must stand in the encoder's order. */
-  private void requireLabels(DataReader rows) {
-    List<String> expected = encoder.rawSchema().labels();
-    List<String> labels = rows.schema().labels();
-    if (expected.size() > 1 && !labels.equals(expected)) {
-      throw new IllegalArgumentException(
-          "rows: got the labels %s, expected %s as in the rows that the encoder was fitted on; read them in that order"
-              .formatted(labels, expected));
-    }
-    Optional<String> weight = encoder.rawSchema().weight();
-    if (weight.isPresent() != rows.schema().weighted()) {
-      throw new IllegalArgumentException(
-          "rows: got %s, expected %s as in the rows that the encoder was fitted on; read them alike, or take FeatureEncoder.withWeight"
-              .formatted(weights(rows.schema().weight()), weights(weight)));
-    }
-  }
-
-  private static String weights(Optional<String> column) {
-    return column.map(name -> "the column of weights " + name).orElse("no weights");
   }
 
   /** The lookup of training batches. */
@@ -358,7 +385,17 @@ public final class Trainer implements AutoCloseable {
    * @throws IllegalStateException if the loss is not finite, or after {@link #close}
    */
   public StepResult step(Batch batch) {
-    requireTrainable(batch);
+    try {
+      return stepTogether(batch);
+    } catch (RuntimeException | Error e) {
+      ranks.abort(e);
+      throw e;
+    }
+  }
+
+  private StepResult stepTogether(Batch batch) {
+    requireOpen();
+    TrainChecks.requireTrainable(encoder, batch);
     long start = System.nanoTime();
     BatchStep step = steps.of(batch, evaluation::close);
     long number = state.step() + 1;
@@ -370,6 +407,7 @@ public final class Trainer implements AutoCloseable {
       lookup.lookAhead(sampled.ahead(next.get(), number + 1));
     }
     float loss = step.update(number, options.tableRate(rate));
+    stopsTogether = ranks.any(stopping);
     if (!Float.isFinite(loss)) {
       throw new IllegalStateException(
           ("train: got a loss of %s in step %s at learning rate %s; lower the learning rate, or"
@@ -378,32 +416,6 @@ public final class Trainer implements AutoCloseable {
     }
     state = state.afterBatch(batch.size());
     return new StepResult(number, batch.size(), loss, rate, System.nanoTime() - start);
-  }
-
-  private void requireTrainable(Batch batch) {
-    requireOpen();
-    Schema expected = encoder.schema();
-    if (batch.schema() != expected) {
-      // The schema itself, not an equal one: encoded rows may have the columns of raw ones.
-      String kind =
-          batch.schema().equals(encoder.withSequences(Map.of()).rawSchema())
-                  || batch.schema().equals(encoder.rawSchema())
-              ? "raw rows"
-              : batch.schema().equals(expected) ? "another encoder" : "other columns";
-      throw new IllegalArgumentException(
-          ("train: got a batch of %s, expected one encoded by trainer.encoder(); take batches"
-                  + " from trainer.batches(reader), or encode them")
-              .formatted(kind));
-    }
-    if (batch.size() == 0 || batch.isClosed()) {
-      throw new IllegalArgumentException(
-          "train: got a batch that is %s, expected rows; train on a batch before it is closed"
-              .formatted(batch.isClosed() ? "closed" : "empty"));
-    }
-    if (expected.labelDim() == 0) {
-      throw new IllegalArgumentException(
-          "train: got rows without a label, expected one; fit the encoder on rows with labels");
-    }
   }
 
   private void requireOpen() {
@@ -437,7 +449,7 @@ public final class Trainer implements AutoCloseable {
   }
 
   boolean isStopping() {
-    return stopping;
+    return ranks.isAlone() ? stopping : stopsTogether;
   }
 
   /** The logits of the last step, of each row one a task; valid until the next. */
@@ -464,7 +476,7 @@ public final class Trainer implements AutoCloseable {
   /** As {@link #evaluateTasks}; adds the rows to {@code counts}, made for the encoder. */
   List<TaskMetrics.Result> evaluate(DataReader eval, ColumnCounts counts) {
     requireOpen();
-    requireLabels(eval);
+    TrainChecks.requireLabels(encoder, eval);
     return evaluation.of(eval, counts);
   }
 

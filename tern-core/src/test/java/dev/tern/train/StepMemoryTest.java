@@ -212,19 +212,21 @@ final class StepMemoryTest {
         BatchStep step = step(network, optimizer, lookup, rows, rowsOfLane)) {
       run(step, optimizer, lookup, batches, 1);
       Allocator allocator = DeviceAccess.allocator(device);
-      long threads = THREADS.getTotalStartedThreadCount();
       long systemCalls = allocator.statistics().systemCalls();
       long least = Long.MAX_VALUE;
+      long started = Long.MAX_VALUE; // The JVM may add a thread that compiles.
       long[] atWork = threads();
       long look = allocated(atWork);
       look = allocated(atWork) - look;
-      for (int i = 0; i < MOST_LOOKS && least > 0; i++) {
+      for (int i = 0; i < MOST_LOOKS && (least > 0 || started > 0); i++) {
+        long threads = THREADS.getTotalStartedThreadCount();
         long before = allocated(atWork);
         run(step, optimizer, lookup, batches, 2 + (long) i * STEPS);
         least = Math.min(least, allocated(atWork) - before - look);
+        started = Math.min(started, THREADS.getTotalStartedThreadCount() - threads);
       }
       assertThat(least).isLessThanOrEqualTo(0);
-      assertThat(THREADS.getTotalStartedThreadCount()).isEqualTo(threads);
+      assertThat(started).isZero();
       assertThat(allocator.statistics().systemCalls()).isEqualTo(systemCalls);
     }
   }
@@ -235,7 +237,12 @@ final class StepMemoryTest {
     return rowsOfLane == rows
         ? new TrainStep(network, optimizer, lookup, rows, rooms, PlanSearch.QUICK)
         : new LanedStep(
-            network, optimizer, lookup, new Lanes(rows, rowsOfLane, rooms), PlanSearch.QUICK);
+            network,
+            optimizer,
+            lookup,
+            new Lanes(rows, rowsOfLane, rooms),
+            Ranks.alone(rows),
+            PlanSearch.QUICK);
   }
 
   /** More than the tags of all rows. */

@@ -125,6 +125,11 @@ public final class AtomicFolder {
     }
   }
 
+  /** Where {@link #write} lets {@code target} be written. */
+  public static Path writing(Path target) {
+    return beside(target.toAbsolutePath(), WRITING);
+  }
+
   private static Path beside(Path absolute, String ending) {
     return absolute.resolveSibling(absolute.getFileName() + ending);
   }

@@ -64,6 +64,11 @@ public final class TableFile {
    * @throws IllegalStateException if a weight is infinite or NaN
    */
   public static String write(Path path, TableSnapshot table) {
+    return write(path, table, TableShard.WHOLE);
+  }
+
+  /** The same for a table that holds one shard of another, which has no row policy. */
+  public static String write(Path path, TableSnapshot table, TableShard shard) {
     boolean remembers = !table.config().rows().isAll();
     RowShape shape = RowShape.of(table.config());
     long count = table.rows();
@@ -83,7 +88,7 @@ public final class TableFile {
     }
     int buckets = table.config().unknown().buckets();
     BucketColumns.layout(layout, shape, buckets);
-    try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name()))) {
+    try (SafeTensors file = SafeTensors.create(path, layout, name(table.config().name(), shard))) {
       RowWriter rows = new RowWriter(shape, file, count);
       table.exportBlocks(finite(table, rows::append));
       rows.requireAll();

@@ -12,20 +12,11 @@ import java.util.BitSet;
  */
 public final class RowUpdates {
   private static final int BLOCK = StepBlock.ROWS;
-  private static final int LINE = 64;
-
-  /** So many floats of gradients fit into the second cache beside other data. */
-  private static final int NEAR_FLOATS = 1 << 17;
 
   private final TableConfig config;
   private final RowSlabs slabs;
-  private final UpdateLoops loops = UpdateLoops.fastest();
   private final RowSteps steps;
-  private final BagPairs pairs;
-  private final LaneSums laneSums;
-
-  /** Whether the gradients of pair sums in the step at hand may be other than 0. */
-  private boolean pairing;
+  private final GradientSums ofIds;
 
   /** Whether a step updates rows that are not in the batch, too. */
   private final boolean all;
@@ -63,8 +54,7 @@ public final class RowUpdates {
     float l2 = config.options().l2OfAllRows() ? config.l2() : 0;
     others = new OptimizerStep(config.optimizer(), config.width(), l2);
     steps = new RowSteps(config, trash + trashBytes);
-    pairs = BagPairs.fastest(config);
-    laneSums = new LaneSums(config.width(), loops, this::sum);
+    ofIds = new GradientSums(config);
   }
 
   /** Bytes for the sums, for {@link #trash}, and for {@link RowSteps}. */
@@ -89,21 +79,14 @@ public final class RowUpdates {
       update(lookup, count, gradients, step, true);
     } else {
       lookup.group(bags);
-      pairing = gradients.hasPairs() && bags.arePlural();
-      updateGrouped(lookup, count, gradients, step);
+      ofIds.begin(lookup, count, gradients, bags.arePlural());
+      update(lookup, count, gradients, step, false);
     }
   }
 
   /** As {@link #run}, for a lookup that was grouped. */
   public void runGrouped(RowLookup lookup, int bags, RowParts gradients, OptimizerStep step) {
-    pairing = gradients.hasPairs();
-    updateGrouped(lookup, bags, gradients, step);
-  }
-
-  private void updateGrouped(RowLookup lookup, int bags, RowParts gradients, OptimizerStep step) {
-    if (gradients.isInterleaved()) {
-      lookup.placeBags(gradients);
-    }
+    ofIds.begin(lookup, bags, gradients, true);
     update(lookup, bags, gradients, step, false);
   }
 
@@ -115,10 +98,6 @@ public final class RowUpdates {
     }
     int unique = lookup.unique();
     long[] rows = targets(lookup, !inPlace);
-    boolean near = (long) bags * config.width() <= NEAR_FLOATS;
-    if (near && !inPlace && !gradients.isInterleaved()) {
-      lookup.touched += touch(gradients, bags);
-    }
     for (int from = 0; from < unique; from += BLOCK) {
       int to = Math.min(unique, from + BLOCK);
       lookup.touchRows(rows, from, to, RowLayout.rowBytes(config));
@@ -136,43 +115,11 @@ public final class RowUpdates {
   /** The gradients of distinct ids {@code [from, to)}, added up and clipped. */
   private MatrixBlock summed(RowLookup lookup, int bags, RowParts gradients, int from, int to) {
     sums.at(sumsAt - from * sumStride, sumStride).rows(from, to);
-    if (lookup.laneCount > 1) {
-      laneSums.sum(lookup, bags, gradients, sums);
-    } else {
-      sum(lookup, bags, gradients, sums);
-    }
+    ofIds.sum(lookup, bags, gradients, sums);
     if (config.limits().clips()) {
       steps.clip(sums);
     }
     return sums;
-  }
-
-  /** Adds up the gradients of the ids of {@code target}, in order of their places. */
-  private void sum(RowLookup lookup, int bags, RowParts gradients, MatrixBlock target) {
-    int last = gradients.count() - 1;
-    for (int p = 0; p <= last; p++) {
-      int[] places = p < last && gradients.hasFrontPlaces() ? lookup.frontBags : lookup.bags;
-      loops.sumGradients(lookup, places, gradients.part(p, 0, bags), target);
-    }
-    if (pairing) {
-      pairs.addGradients(lookup, gradients, target);
-    }
-  }
-
-  /** Loads from each line of the gradients, as {@link RowLookup#touch} does. */
-  private static int touch(RowParts gradients, int bags) {
-    int sum = 0;
-    for (int p = 0; p < gradients.count(); p++) {
-      MatrixBlock part = gradients.part(p, 0, bags);
-      for (int j = part.begin; j < part.end; j += LINE / 4) {
-        long at = part.base + 4L * j;
-        long stride = part.stride;
-        for (int b = 0; b < bags; b++) {
-          sum += Memory.getInt(at + b * stride);
-        }
-      }
-    }
-    return sum;
   }
 
   /** Address of the row that each distinct id updates: {@link #trash} without row or gradient. */
