@@ -10,6 +10,7 @@ import dev.tern.data.DataReader;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
+import dev.tern.embedding.TableShard;
 import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
@@ -111,7 +112,7 @@ public final class TrainBench {
     return defaults;
   }
 
-  static Optimizer optimizer(String name) {
+  public static Optimizer optimizer(String name) {
     return switch (name) {
       case "adam" -> Optimizer.lazyAdam(1e-3f);
       case "adagrad" -> Optimizer.adagrad(1e-2f);
@@ -345,16 +346,19 @@ public final class TrainBench {
     System.out.println(arguments.json() ? best.toJson() : best.toText());
   }
 
-  /** Gives every id its row, as the peer's tables have. */
+  /** Gives every id of a rank its row, as the peer's tables have. */
   public static void fill(Trainer trainer, long[] sizes) {
+    TableShard own = trainer.network().tables().shard();
     long[] block = new long[1 << 16];
     Lookup lookup = new Lookup();
     for (int s = 0; s < sizes.length; s++) {
       EmbeddingTable table = trainer.network().tables().tables().get(s);
       for (long from = 0; from < sizes[s]; from += block.length) {
-        int count = (int) Math.min(block.length, sizes[s] - from);
-        for (int i = 0; i < count; i++) {
-          block[i] = from + i;
+        int count = 0;
+        for (long id = from; id < Math.min(sizes[s], from + block.length); id++) {
+          if (own.has(id)) {
+            block[count++] = id;
+          }
         }
         table.find(block, count, lookup, true);
       }

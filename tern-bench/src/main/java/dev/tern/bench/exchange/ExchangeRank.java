@@ -5,24 +5,15 @@ import com.sun.management.ThreadMXBean;
 import dev.tern.exchange.ExchangeProgram;
 import dev.tern.exchange.Mesh;
 import dev.tern.exchange.MeshOptions;
-import dev.tern.exchange.MeshPort;
 import dev.tern.exchange.Reduction;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
-import java.net.UnixDomainSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 
 /** One rank of {@link ExchangeBench}: checks, then times; rank 0 prints. */
@@ -58,17 +49,11 @@ final class ExchangeRank {
     int rank = Integer.parseInt(args[0]);
     int ranks = Integer.parseInt(args[1]);
     Path folder = Path.of(args[2]);
-    boolean isUnix = args[3].equals("unix");
     MeshOptions options =
         MeshOptions.of(rank, ranks, SECRET)
             .encrypted(args[4].equals("yes"))
             .frameBytes(Integer.parseInt(args[6]));
-    SocketAddress own =
-        isUnix
-            ? UnixDomainSocketAddress.of(folder.resolve("rank" + rank))
-            : new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    MeshPort port = MeshPort.open(options, List.of(own));
-    try (Mesh mesh = port.connect(addresses(port, rank, ranks, folder))) {
+    try (Mesh mesh = RankPort.connect(options, args[3].equals("unix"), folder)) {
       String link = args[3] + (args[4].equals("yes") ? "+aes" : "");
       ExchangeRank bench =
           new ExchangeRank(mesh, link, Double.parseDouble(args[5]), Boolean.parseBoolean(args[7]));
@@ -76,30 +61,6 @@ final class ExchangeRank {
       bench.time();
       mesh.barrier().await();
     }
-  }
-
-  /** Tells the others where this rank is, by files, and waits for them. */
-  private static List<SocketAddress> addresses(MeshPort port, int rank, int ranks, Path folder)
-      throws IOException, InterruptedException {
-    if (port.address() instanceof InetSocketAddress tcp) {
-      Path written = folder.resolve("writing" + rank);
-      Files.writeString(written, String.valueOf(tcp.getPort()));
-      Files.move(written, folder.resolve("port" + rank), StandardCopyOption.ATOMIC_MOVE);
-    }
-    List<SocketAddress> all = new ArrayList<>();
-    for (int p = 0; p < ranks; p++) {
-      if (port.address() instanceof UnixDomainSocketAddress) {
-        all.add(UnixDomainSocketAddress.of(folder.resolve("rank" + p)));
-        continue;
-      }
-      Path file = folder.resolve("port" + p);
-      while (!Files.exists(file)) {
-        Thread.sleep(10);
-      }
-      int number = Integer.parseInt(Files.readString(file));
-      all.add(new InetSocketAddress(InetAddress.getLoopbackAddress(), number));
-    }
-    return all;
   }
 
   private void check() {
