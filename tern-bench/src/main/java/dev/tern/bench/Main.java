@@ -4,6 +4,7 @@ import dev.tern.bench.device.DeviceBench;
 import dev.tern.bench.endtoend.EndToEnd;
 import dev.tern.bench.exchange.ExchangeBench;
 import dev.tern.bench.exchange.RankBench;
+import dev.tern.bench.exchange.RankCrashBench;
 import dev.tern.bench.fuzz.FuzzBench;
 import dev.tern.bench.memory.AllocatorBench;
 import dev.tern.bench.memory.BudgetBench;
@@ -42,6 +43,7 @@ public final class Main {
       layers  layers of CTR models, forward and backward
       onnx  exported models of every type, in ONNX Runtime
       parity  losses of every model, step by step beside PyTorch
+      rank-crash  ranks killed or halted at random moments, resumed, to the same bytes
       ranks  training steps of several ranks of one thread, beside one alone
       residency  tensors under a budget that evicts all the time
       rows  tables that admit and evict, on a Zipf stream
@@ -81,6 +83,7 @@ public final class Main {
         case "end-to-end" -> EndToEnd.run(rest);
         case "exchange" -> ExchangeBench.run(rest);
         case "fuzz" -> FuzzBench.run(rest);
+        case "rank-crash" -> RankCrashBench.run(rest);
         case "ranks" -> RankBench.run(rest);
         case "residency" -> ResidencyBench.run(rest);
         case "rows" -> RowPolicyBench.run(rest);

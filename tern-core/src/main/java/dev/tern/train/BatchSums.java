@@ -27,7 +27,7 @@ final class BatchSums implements AutoCloseable {
   /** The loss, then a gradient for each parameter of the optimizer. */
   private final List<Variable> sums = new ArrayList<>();
 
-  private final List<Variable> joined;
+  private final Ranks.Sums ofRanks;
   private final boolean hasRows;
   private final LaneTree tree;
   private final BatchParts rows;
@@ -43,7 +43,7 @@ final class BatchSums implements AutoCloseable {
    *
    * @param lane of any of them
    */
-  BatchSums(Network network, DenseOptimizer optimizer, Lanes lanes, LaneGraph lane) {
+  BatchSums(Network network, DenseOptimizer optimizer, Ranks ranks, Lanes lanes, LaneGraph lane) {
     this.network = network;
     statistics = lane.statistics();
     hasRows = lanes.batch() > 0;
@@ -57,8 +57,8 @@ final class BatchSums implements AutoCloseable {
       }
       List<Variable> targets = new ArrayList<>(sums);
       targets.addAll(statistics);
-      joined = List.copyOf(targets);
-      tree = new LaneTree(device, joined, lanes.count());
+      ofRanks = ranks.sums(targets);
+      tree = new LaneTree(device, targets, lanes.count());
       made.add(tree::close);
       rows = new BatchParts(network, lanes, lane.step().inputs(), lane.step().rows());
       made.add(rows::close);
@@ -106,13 +106,14 @@ final class BatchSums implements AutoCloseable {
     }
   }
 
-  /** Adds what the lanes of other ranks come to, but for what rows have by themselves. */
-  void join(Ranks ranks) {
-    ranks.sum(joined, hasRows);
+  /** Begins to add what the lanes of other ranks come to, but for what rows have by themselves. */
+  void join() {
+    ofRanks.begin(hasRows);
   }
 
-  /** Updates dense parameters. */
+  /** Updates dense parameters, with what came of other ranks. */
   void updateDense() {
+    ofRanks.await();
     if (updates.isPresent()) {
       updates.get().run();
     }

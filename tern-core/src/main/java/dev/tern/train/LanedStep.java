@@ -36,7 +36,6 @@ final class LanedStep implements BatchStep {
   private final DenseOptimizer optimizer;
   private final BatchLookup lookup;
   private final Lanes lanes;
-  private final Ranks ranks;
 
   /** The number of the first lane of this rank, and its lanes. */
   private final int firstLane;
@@ -53,6 +52,8 @@ final class LanedStep implements BatchStep {
 
   /** Takes the logits of all ranks; none of one alone. */
   private final Optional<Variable> gathered;
+
+  private final Ranks.Sums gathering;
 
   /** Of each task the weights of the rows that count for it. */
   private final double[] counted;
@@ -85,7 +86,6 @@ final class LanedStep implements BatchStep {
     this.optimizer = optimizer;
     this.lookup = lookup;
     this.lanes = lanes;
-    this.ranks = ranks;
     firstLane = ranks.firstLane();
     own = lanes.between(firstLane, ranks.endLane());
     this.search = search;
@@ -96,7 +96,7 @@ final class LanedStep implements BatchStep {
     int rows = own.usualRows();
     LaneGraph graph = LaneGraph.of(network, optimizer, rows, lanes.rooms(), Optional.empty());
     try {
-      sums = new BatchSums(network, optimizer, own, graph);
+      sums = new BatchSums(network, optimizer, ranks, own, graph);
     } catch (RuntimeException | Error e) {
       graph.close();
       throw e;
@@ -109,6 +109,7 @@ final class LanedStep implements BatchStep {
               ? Optional.empty()
               : Optional.of(
                   Variable.zeros(network.device(), "logits of ranks", Shape.of(logits.length)));
+      gathering = ranks.sums(gathered.stream().toList());
     } catch (RuntimeException | Error e) {
       closeLanes();
       sums.close();
@@ -204,11 +205,11 @@ final class LanedStep implements BatchStep {
       compute(batch, lane);
     }
     found = null;
-    sums.join(ranks);
-    sums.updateDense();
+    sums.join(); // It goes on beside the update of rows.
     long computed = System.nanoTime();
     sums.updateRows(lookup, tableRate, step);
     updating += System.nanoTime() - computed;
+    sums.updateDense();
     gatherLogits();
     runs++;
     return sums.loss();
@@ -267,7 +268,8 @@ final class LanedStep implements BatchStep {
     sums.copyLogits(logits, at);
     Ranks.clear(all.memory());
     Memory.copyIn(logits, at, all.memory().address() + 4L * at, own.batch() * counted.length);
-    ranks.sum(List.of(all), true);
+    gathering.begin(true);
+    gathering.await();
     Memory.copyOut(all.memory().address(), logits, 0, logits.length);
   }
 

@@ -8,7 +8,6 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.Variable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -74,24 +73,44 @@ final class Ranks {
     }
   }
 
-  /**
-   * Adds up floats of all ranks, in place.
-   *
-   * @param has whether this rank has anything to add
-   */
-  void sum(List<Variable> variables, boolean has) {
-    if (mesh.isEmpty()) {
-      return;
+  /** Sums of floats over all ranks, in place: {@link #begin}, then {@link #await}. */
+  final class Sums {
+    private final MemorySegment[] floats;
+    private final Exchange[] running;
+
+    private Sums(List<Variable> variables) {
+      floats =
+          variables.stream()
+              .map(each -> each.memory().asSlice(0, 4L * each.shape().elements()))
+              .toArray(MemorySegment[]::new);
+      running = new Exchange[floats.length];
     }
-    List<Exchange> sums = new ArrayList<>();
-    for (Variable variable : variables) {
-      MemorySegment floats = variable.memory().asSlice(0, 4L * variable.shape().elements());
-      if (!has) {
-        clear(floats);
+
+    /**
+     * Begins to add up; the floats are not whole until {@link #await}.
+     *
+     * @param has whether this rank has anything to add
+     */
+    void begin(boolean has) {
+      for (int i = 0; mesh.isPresent() && i < floats.length; i++) {
+        if (!has) {
+          clear(floats[i]);
+        }
+        running[i] = mesh.get().allReduce(floats[i], Reduction.FLOAT_SUM).start();
       }
-      sums.add(mesh.get().allReduce(floats, Reduction.FLOAT_SUM));
     }
-    sums.forEach(Exchange::await);
+
+    /** Waits until all have come. */
+    void await() {
+      for (int i = 0; mesh.isPresent() && i < floats.length; i++) {
+        running[i].await();
+      }
+    }
+  }
+
+  /** Sums of these variables. */
+  Sums sums(List<Variable> variables) {
+    return new Sums(variables);
   }
 
   /** Makes floats such that adding them changes nothing. */

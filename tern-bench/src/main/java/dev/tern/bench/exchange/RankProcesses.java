@@ -30,10 +30,7 @@ public record RankProcesses(String bench, String main, List<String> options, boo
     List<Process> processes = new ArrayList<>();
     try {
       for (int rank = 0; rank < ranks; rank++) {
-        processes.add(
-            new ProcessBuilder(command(rank, ranks, folder, arguments))
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start());
+        processes.add(start(rank, ranks, folder, arguments));
       }
       try (BufferedReader lines = processes.getFirst().inputReader()) {
         lines.lines().forEach(System.out::println);
@@ -54,6 +51,13 @@ public record RankProcesses(String bench, String main, List<String> options, boo
     }
   }
 
+  /** Starts one rank. */
+  Process start(int rank, int ranks, Path folder, List<String> arguments) throws IOException {
+    return new ProcessBuilder(command(rank, ranks, folder, arguments))
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .start();
+  }
+
   private List<String> command(int rank, int ranks, Path folder, List<String> arguments) {
     List<String> all =
         new ArrayList<>(List.of(String.valueOf(rank), String.valueOf(ranks), folder.toString()));
@@ -66,7 +70,7 @@ public record RankProcesses(String bench, String main, List<String> options, boo
     return command;
   }
 
-  private static Path folder() {
+  static Path folder() {
     try {
       return Files.createTempDirectory("tern-ranks");
     } catch (IOException e) {
@@ -74,7 +78,7 @@ public record RankProcesses(String bench, String main, List<String> options, boo
     }
   }
 
-  private static void delete(Path folder) {
+  static void delete(Path folder) {
     try (Stream<Path> files = Files.walk(folder)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(file);
