@@ -1,5 +1,6 @@
 package dev.tern.embedding;
 
+import dev.tern.embedding.config.VectorSource;
 import dev.tern.internal.table.index.Hashing;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -79,6 +80,27 @@ public record TableShard(int number, int count) {
   /** Whether the shard has {@code id}. */
   public boolean has(long id) {
     return ofHash(Hashing.mix(id), count) == number;
+  }
+
+  /** Of vectors of {@code width} numbers those whose ids are in the shard. */
+  public VectorSource of(VectorSource all, int width) {
+    if (equals(WHOLE)) {
+      return all;
+    }
+    return (ids, vectors) -> {
+      int kept = 0;
+      for (int count = -1; kept == 0 && count != 0; ) {
+        count = all.next(ids, vectors);
+        for (int i = 0; i < count; i++) {
+          if (has(ids[i])) {
+            ids[kept] = ids[i];
+            System.arraycopy(vectors, i * width, vectors, kept * width, width);
+            kept++;
+          }
+        }
+      }
+      return kept;
+    };
   }
 
   /** Whether some ids are in both shards. */

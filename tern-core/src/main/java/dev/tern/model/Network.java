@@ -376,7 +376,8 @@ public final class Network implements AutoCloseable {
               .formatted(width, table, vectorWidths(table)));
     }
     int rows = model.embeddingWidth(table);
-    tables.tables().get(schema.tables().indexOf(table)).begin(rows - width, width, vectors);
+    VectorSource own = tables.shard().of(vectors, width);
+    tables.tables().get(schema.tables().indexOf(table)).begin(rows - width, width, own);
   }
 
   /** The sequences that the model reads by name, each with its slots; none if it pools all. */

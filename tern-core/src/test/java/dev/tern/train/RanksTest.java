@@ -13,6 +13,7 @@ import dev.tern.embedding.config.RowLimits;
 import dev.tern.embedding.config.RowPolicy;
 import dev.tern.embedding.config.TableOptions;
 import dev.tern.embedding.config.UnknownRow;
+import dev.tern.embedding.config.VectorSource;
 import dev.tern.embedding.config.WhenFull;
 import dev.tern.exchange.Mesh;
 import dev.tern.exchange.MeshException;
@@ -26,10 +27,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -101,11 +104,24 @@ final class RanksTest {
       Batch rows,
       Batch held)
       throws Exception {
+    requireSame(ranks, encoder, model, options, rows, held, _ -> {});
+  }
+
+  private void requireSame(
+      int ranks,
+      FeatureEncoder encoder,
+      ModelConfig model,
+      TrainOptions options,
+      Batch rows,
+      Batch held,
+      Consumer<Trainer> first)
+      throws Exception {
     String what = "%d ranks of %s with %s".formatted(ranks, model, options.tables());
     List<Object> expected;
     Path alone = folder.resolve("alone-" + ranks);
     try (Device device = Device.cpu(1, MEMORY);
         Trainer trainer = Trainer.create(device, encoder, model, options)) {
+      first.accept(trainer);
       expected = train(trainer, rows, held);
       trainer.save(alone);
     }
@@ -116,6 +132,7 @@ final class RanksTest {
             mesh -> {
               try (Device device = Device.cpu(1, MEMORY);
                   Trainer trainer = Trainer.create(device, encoder, model, options, mesh)) {
+                first.accept(trainer);
                 List<Object> seen = train(trainer, rows, held);
                 trainer.save(joint);
                 return seen;
@@ -195,6 +212,34 @@ final class RanksTest {
             .withActivation(Activation.DICE, true);
     Batch rows = PlantedRuns.planted(3, 64 + 8 + 1);
     requireSame(4, PlantedRuns.encoder(rows), model, adam(), rows, rows);
+  }
+
+  @Test
+  void soItIsWithVectorsThatDoNotLearn() throws Exception {
+    String table = PlantedRuns.encoder(ROWS).schema().tables().getFirst();
+    requireSame(
+        3,
+        PlantedRuns.encoder(ROWS),
+        DEEPFM,
+        tables(t -> t.frozen(Set.of(table))),
+        ROWS,
+        PlantedRuns.planted(2, 70),
+        trainer -> trainer.network().begin(table, 4, vectors(50)));
+  }
+
+  /** Vectors of 4 numbers for the ids below {@code count}, a few at a time. */
+  private static VectorSource vectors(int count) {
+    int[] next = {0};
+    return (ids, values) -> {
+      int some = Math.min(Math.min(7, ids.length), count - next[0]);
+      for (int i = 0; i < some; i++) {
+        ids[i] = next[0]++;
+        for (int j = 0; j < 4; j++) {
+          values[4 * i + j] = 0.01f * ids[i] - 0.1f * j;
+        }
+      }
+      return some;
+    };
   }
 
   @Test
