@@ -40,6 +40,7 @@ final class HousesTest {
           Map.entry("tern-data", 19),
           Map.entry("tern-serve", 4),
           Map.entry("tern-stream", 0),
+          Map.entry("tern-spark", 2),
           Map.entry("tern-convert", 0),
           Map.entry("tern-cli", 4),
           Map.entry("tern-bench", 14));

@@ -96,7 +96,7 @@ public final class RankCrashBench {
         arguments.json()
             ? "{\"bench\":\"rank-crash\",\"runs\":%d,\"faults\":%d,\"kills\":%d,\"longest_ms\":%d,\"bytes\":%d}%n"
             : "%d runs through %d faults, %d of them kills: the others ended after %,d ms at most,"
-                  + " and all runs came to the same %,d bytes as one rank that was never stopped%n",
+                + " and all runs came to the same %,d bytes as one rank that was never stopped%n",
         runs,
         faults,
         kills,
