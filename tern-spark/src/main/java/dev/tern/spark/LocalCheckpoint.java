@@ -5,12 +5,14 @@ import dev.tern.predict.Predictor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileUtil;
@@ -19,6 +21,8 @@ import org.apache.hadoop.fs.FileUtil;
 final class LocalCheckpoint {
   /** Names the content of a checkpoint: the hash of its manifest. */
   private static final String HASH = "manifest.sha256";
+
+  private static final Pattern SCHEME = Pattern.compile("([a-zA-Z][a-zA-Z0-9+.-]+):");
 
   /** By the path of the checkpoint and its content; they live as long as the process. */
   private static final Map<String, Predictor> OPEN = new ConcurrentHashMap<>();
@@ -32,7 +36,8 @@ final class LocalCheckpoint {
 
   /** The content may be another at the same path, as after a run that began anew. */
   private static String hash(String path) {
-    var file = new org.apache.hadoop.fs.Path(path, HASH);
+    String whole = scheme(path).isPresent() ? path : "file:" + path;
+    var file = new org.apache.hadoop.fs.Path(whole, HASH);
     try (InputStream content = file.getFileSystem(new Configuration()).open(file)) {
       return new String(content.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
@@ -54,12 +59,21 @@ final class LocalCheckpoint {
     }
   }
 
+  /** The scheme of a path as Hadoop writes it, such as hdfs in {@code hdfs://cluster/run}. */
+  static Optional<String> scheme(String path) {
+    Matcher matcher = SCHEME.matcher(path);
+    return matcher.lookingAt() ? Optional.of(matcher.group(1)) : Optional.empty();
+  }
+
+  /** The folder of a path without a scheme, or of files. */
+  static Path ofFiles(String path) {
+    return Path.of(path.replaceFirst("^file:(//(?=/))?", ""));
+  }
+
   /** The folder of a path; one of another file system is copied here first. */
   private static Path local(String path) {
-    String scheme =
-        path.matches("[a-zA-Z][a-zA-Z0-9+.-]+:.*") ? URI.create(path).getScheme() : "file";
-    if (scheme.equals("file")) {
-      return Path.of(path.replaceFirst("^file:(//)?", ""));
+    if (scheme(path).orElse("file").equals("file")) {
+      return ofFiles(path);
     }
     try {
       Path copy = Files.createTempDirectory("tern-model").resolve("checkpoint");

@@ -4,10 +4,10 @@ import dev.tern.checkpoint.Checkpoint;
 import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
@@ -31,14 +31,13 @@ record RunFolder(String path) implements Serializable {
 
   /** The folder that {@code text} names: a path, or a URI of files. */
   static RunFolder of(String text) {
-    URI uri = URI.create(text.replace(' ', '+'));
-    String scheme = uri.getScheme();
-    if (scheme != null && !scheme.equals("file")) {
+    Optional<String> scheme = LocalCheckpoint.scheme(text);
+    if (scheme.isPresent() && !scheme.get().equals("file")) {
       throw new IllegalArgumentException(
           "runPath: got %s, expected a folder that driver and executors reach as a file system, such as /mnt/share/run1"
               .formatted(text));
     }
-    Path folder = Path.of(scheme == null ? text : text.replaceFirst("^file:(//)?", ""));
+    Path folder = LocalCheckpoint.ofFiles(text);
     return new RunFolder(folder.toAbsolutePath().toString());
   }
 
@@ -86,7 +85,7 @@ record RunFolder(String path) implements Serializable {
           .drop("__first", "__second")
           .write()
           .mode("overwrite")
-          .parquet(folder().resolve("data").toUri().toString());
+          .parquet("file:" + folder().resolve("data"));
       Files.writeString(known, print);
     } catch (IOException e) {
       throw new UncheckedIOException("runPath: %s cannot be read or written".formatted(path), e);

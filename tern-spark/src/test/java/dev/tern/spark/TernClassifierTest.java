@@ -107,7 +107,7 @@ final class TernClassifierTest {
   @Test
   void weightsDependNeitherOnWorkersNorOnPartitionsAndScoresAreThePredictors() throws Exception {
     Dataset<Row> clicks = clicks(1000);
-    TernModel two = classifier("two", 2).fit(clicks.repartition(5));
+    TernModel two = classifier("of two [1]", 2).fit(clicks.repartition(5));
     TernModel one = classifier("one", 1).fit(clicks.coalesce(1));
     assertThat(weights(two, "of two")).isEqualTo(weights(one, "of one"));
 
