@@ -266,6 +266,25 @@ public record Config(
         .toList();
   }
 
+  /**
+   * What a key meant where it was not known yet, as {@link #values} has it; empty for one that must
+   * be given.
+   */
+  public static Optional<String> unknown(String path) {
+    return Keys.find(path)
+        .flatMap(Key::writtenEarlier)
+        .map(written -> text(Keys.plain(path).split("\\."), written));
+  }
+
+  private static String text(String[] path, String written) {
+    StringBuilder yaml = new StringBuilder();
+    for (int i = 0; i < path.length; i++) {
+      yaml.append(i > 0 ? "\n" : "").append("  ".repeat(i)).append(path[i]).append(": ");
+    }
+    Map<String, Raw> values = YamlFile.read(yaml + written, "config");
+    return values.values().iterator().next().text();
+  }
+
   private static String shown(@Nullable String value) {
     return value == null || value.isEmpty() ? "nothing" : Names.excerpt(value);
   }

@@ -129,6 +129,11 @@ final class Key<T> {
     return path.substring(path.lastIndexOf('.') + 1);
   }
 
+  /** What absence meant in a run that did not know the key, as YAML; empty as the default is. */
+  Optional<String> writtenEarlier() {
+    return earlier.or(() -> fallback).map(kind::write);
+  }
+
   /** The default as YAML, or empty when a value must be given. */
   Optional<String> writtenFallback() {
     return fallback.map(kind::write);

@@ -52,8 +52,17 @@ record FixedSettings(Map<String, String> values) {
         .anyMatch(key -> key.equals(path) || key.equals(plain));
   }
 
-  /** What differs from {@code before}, each as {@code key: VALUE, was VALUE}. */
+  /**
+   * What differs from {@code before}, each as {@code key: VALUE, was VALUE}. A key that is missing
+   * there was not known to the build that began the search.
+   */
   List<String> changesFrom(FixedSettings before) {
-    return Config.changes(before.values, values);
+    Map<String, String> then = new TreeMap<>(before.values);
+    for (String path : values.keySet()) {
+      if (!then.containsKey(path)) {
+        Config.unknown(path).ifPresent(text -> then.put(path, text));
+      }
+    }
+    return Config.changes(then, values);
   }
 }
