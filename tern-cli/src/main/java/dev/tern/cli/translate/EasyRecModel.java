@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * The model of a configuration of EasyRec, as the section {@code model}.
@@ -68,8 +70,12 @@ record EasyRecModel(
       case DEEPFM -> {
         parts.run.set("model.pairs", "slots");
         network(own.section("dnn"));
+        bothParts(groups);
       }
-      case FM -> parts.run.set("model.pairs", "slots");
+      case FM -> {
+        parts.run.set("model.pairs", "slots");
+        bothParts(groups);
+      }
       case WDL -> network(own.section("dnn"));
       case DCN -> {
         Section deep = own.section("deep_tower");
@@ -232,6 +238,31 @@ record EasyRecModel(
     Set<String> deep = new LinkedHashSet<>(groups.columns(groups.deep()));
     only("wide_only", wide.stream().filter(name -> !deep.contains(name)).toList());
     only("deep_only", deep.stream().filter(name -> !wide.contains(name)).toList());
+  }
+
+  /** A factorization machine of Tern reads all columns in both of its parts. */
+  private void bothParts(EasyRecGroups groups) {
+    Set<String> wide = new TreeSet<>(groups.wide());
+    Set<String> deep = new TreeSet<>(groups.deep());
+    wide.removeIf(feature -> groups.deep().contains(feature) || !isRead(groups, feature));
+    deep.removeIf(feature -> groups.wide().contains(feature) || !isRead(groups, feature));
+    alsoRead("the linear part reads %s, too, which no group of the wide part has", deep);
+    alsoRead("products and layers read %s, too, which no group of the deep part has", wide);
+  }
+
+  private boolean isRead(EasyRecGroups groups, String feature) {
+    String column = groups.columns().getOrDefault(feature, feature);
+    return Stream.of("data.sparse", "data.dense")
+        .anyMatch(section -> parts.run.columns(section).contains(column));
+  }
+
+  private void alsoRead(String reason, Set<String> features) {
+    config
+        .text("model_class")
+        .filter(_ -> !features.isEmpty())
+        .ifPresent(name ->
+            parts.notes.changed(
+                "model_config.model_class", name, reason.formatted(String.join(", ", features))));
   }
 
   private void only(String key, List<String> columns) {

@@ -19,6 +19,12 @@ final class FuxiColumns {
   private final long minCount;
   private final FuxiSequences sequences;
 
+  /** What an experiment says of single columns beside the data set. */
+  private final Map<String, Section> specs = new LinkedHashMap<>();
+
+  /** The columns that the experiment names; none for all. */
+  private final List<String> used;
+
   FuxiColumns(Section settings, ModelSizes model, RunYaml run, TranslationNotes notes) {
     this.settings = settings;
     this.model = model;
@@ -27,22 +33,41 @@ final class FuxiColumns {
     parquet = run.get("data.format").equals(Optional.of("parquet"));
     sequences = FuxiSequences.of(settings);
     minCount = settings.text("min_categr_count").map(count -> count.whole(1, MOST)).orElse(1L);
+    used = settings.texts("use_features").stream().map(Setting.Text::text).toList();
+    for (Section spec : settings.sections("feature_specs")) {
+      spec.leaveRest("columns of this type have no such setting");
+      for (Setting.Text name : spec.texts("name")) {
+        specs.merge(name.text(), spec, (one, other) -> Section.merged(List.of(one, other)));
+      }
+    }
   }
 
   void translate() {
-    settings
-        .text("min_categr_count")
-        .filter(_ -> minCount > 1)
-        .ifPresent(count ->
-            notes.changed(
-                "min_categr_count",
-                count,
-                "rarer values read as zeros; model.unknown: hash with model.unknown_buckets: 1"
-                    + " gives them one row, as FuxiCTR does"));
+    settings.text("min_categr_count").ifPresent(count -> rarer("min_categr_count", count));
     // Those that use the table of another one come behind it.
     List<Section> columns = settings.sections("feature_cols");
     columns.stream().filter(column -> !isLater(column)).forEach(this::column);
     columns.stream().filter(this::isLater).forEach(this::column);
+  }
+
+  private void rarer(String path, Setting.Text count) {
+    if (count.whole(1, MOST) > 1) {
+      notes.changed(
+          path,
+          count,
+          "rarer values read as zeros; model.unknown: hash with model.unknown_buckets: 1"
+              + " gives them one row, as FuxiCTR does");
+    }
+  }
+
+  /** The settings of one of the columns of {@code column}. */
+  private Section own(Section column, Setting.Text name) {
+    Optional<Section> spec = Optional.ofNullable(specs.get(name.text()));
+    spec.ifPresent(section ->
+        section
+            .names()
+            .forEach(each -> column.leave("feature_specs has another one for its columns", each)));
+    return spec.map(section -> Section.merged(List.of(column, section))).orElse(column);
   }
 
   private boolean isLater(Section column) {
@@ -79,10 +104,15 @@ final class FuxiColumns {
         column.leaveRest("its column is not read");
         continue;
       }
+      if (!used.isEmpty() && !used.contains(name.text()) && !type.equals("meta")) {
+        notes.left("feature_cols.name", name, "use_features does not name it");
+        column.leaveRest("its columns are not read");
+        continue;
+      }
       switch (type) {
-        case "numeric" -> numeric(column, name);
-        case "categorical" -> categorical(column, name);
-        case "sequence" -> sequence(column, name);
+        case "numeric" -> numeric(own(column, name), name);
+        case "categorical" -> categorical(own(column, name), name);
+        case "sequence" -> sequence(own(column, name), name);
         case "meta" -> {
           if (!run.get("data.group").equals(Optional.of(YamlText.quote(name.text())))) {
             notes.left("feature_cols.name", name, "a column of type meta is no feature");
@@ -162,7 +192,9 @@ final class FuxiColumns {
         .text("dtype")
         .filter(type -> parquet && type.text().equals("int"))
         .ifPresent(_ -> keys.put("values", "integer"));
-    long count = column.text("min_categr_count").map(own -> own.whole(1, MOST)).orElse(minCount);
+    Optional<Setting.Text> own = column.text("min_categr_count");
+    own.ifPresent(count -> rarer("feature_cols.min_categr_count", count));
+    long count = own.map(text -> text.whole(1, MOST)).orElse(minCount);
     if (count > 1) {
       keys.put("min_count", Long.toString(count));
     }

@@ -188,7 +188,6 @@ record FuxiTraining(Section settings, RunYaml run, TranslationNotes notes) {
     settings.leave("it changes no model", "debug_mode", "gpu");
     settings.leave(
         "early_stop_patience says what becomes of the learning rate", "reduce_lr_on_plateau");
-    settings.leave(
-        "columns are those of the data set", "use_features", "feature_specs", "feature_config");
+    settings.leave("columns are those of the data set", "feature_config");
   }
 }

@@ -99,7 +99,7 @@ final class Section implements Setting {
   private Text single(String name, Setting value) {
     return switch (value) {
       case Text text -> text;
-      case Many(List<Setting> items, Place _) when items.size() == 1 ->
+      case Many(List<Setting> items, boolean _, Place _) when items.size() == 1 ->
           single(name, items.getFirst());
       default ->
           throw value
@@ -119,10 +119,18 @@ final class Section implements Setting {
     return texts;
   }
 
-  /** Reads the values of a setting that is a list of lists; one that is no list stands alone. */
+  /**
+   * Reads the values of a setting that is a list of lists; one that is no list, or a tuple, stands
+   * alone.
+   */
   List<List<Text>> groups(String name) {
+    List<Setting> values = new ArrayList<>();
+    for (Member member : find(name)) {
+      boolean isList = member.value instanceof Many many && !many.tuple();
+      values.addAll(isList ? flat(member) : List.of(member.value));
+    }
     List<List<Text>> groups = new ArrayList<>();
-    for (Setting each : flat(name)) {
+    for (Setting each : values) {
       List<Text> texts = new ArrayList<>();
       addTexts(each, texts);
       if (!texts.isEmpty()) {
@@ -172,9 +180,13 @@ final class Section implements Setting {
   private List<Setting> flat(String name) {
     List<Setting> flat = new ArrayList<>();
     for (Member member : find(name)) {
-      flat.addAll(member.value instanceof Many many ? many.items() : List.of(member.value));
+      flat.addAll(flat(member));
     }
     return flat;
+  }
+
+  private static List<Setting> flat(Member member) {
+    return member.value instanceof Many many ? many.items() : List.of(member.value);
   }
 
   private List<Member> find(String name) {
@@ -224,7 +236,7 @@ final class Section implements Setting {
     return switch (value) {
       case Text _ -> List.of();
       case Section section -> List.of(section);
-      case Many(List<Setting> items, Place _) ->
+      case Many(List<Setting> items, boolean _, Place _) ->
           items.stream().flatMap(item -> sections(item).stream()).toList();
     };
   }

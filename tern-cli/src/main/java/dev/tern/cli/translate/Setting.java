@@ -78,10 +78,18 @@ sealed interface Setting permits Setting.Text, Setting.Many, Section {
     }
   }
 
-  /** A list of values. */
-  record Many(List<Setting> items, Place place) implements Setting {
+  /**
+   * A list of values.
+   *
+   * @param tuple whether they belong together, as in a tuple of Python
+   */
+  record Many(List<Setting> items, boolean tuple, Place place) implements Setting {
     public Many {
       items = List.copyOf(items);
+    }
+
+    Many(List<Setting> items, Place place) {
+      this(items, false, place);
     }
 
     @Override

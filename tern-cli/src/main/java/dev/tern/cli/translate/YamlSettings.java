@@ -16,6 +16,7 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
 
 /** Reads YAML as settings. A key whose value is null says nothing and is left out. */
 final class YamlSettings {
@@ -24,6 +25,9 @@ final class YamlSettings {
 
   /** Values of a file, where each place counts that an alias stands in. */
   static final int MOST_VALUES = 500_000;
+
+  /** Of lists that the loaders of FuxiCTR make tuples. */
+  private static final Tag TUPLE = new Tag("tag:yaml.org,2002:python/tuple");
 
   private final String file;
   private int values;
@@ -93,7 +97,7 @@ final class YamlSettings {
         for (Node item : list.getValue()) {
           value(around, name, place(item), item, depth + 1).ifPresent(items::add);
         }
-        yield Optional.of(new Setting.Many(items, place));
+        yield Optional.of(new Setting.Many(items, list.getTag().equals(TUPLE), place));
       }
       case ScalarNode scalar when isNull(scalar) -> Optional.empty();
       case ScalarNode scalar -> Optional.of(new Setting.Text(name, scalar.getValue(), place));

@@ -138,6 +138,10 @@ final class EasyRecTest {
         .anyMatch(line -> line.contains("default_val: -1:"))
         .anyMatch(line -> line.contains("model_config.deepfm.final_dnn.hidden_units: [16]:"));
     assertThat(translation.notes().changed())
+        .anyMatch(
+            line -> line.contains("model_class: DeepFM: the linear part reads age, tags, too"))
+        .noneMatch(line -> line.contains("model_class: DeepFM: products and layers read"));
+    assertThat(translation.notes().changed())
         .anyMatch(line -> line.contains("features.num_buckets: 50:"));
     translation.notes().left().forEach(line -> assertThat(translation.text()).contains(line));
   }

@@ -242,6 +242,61 @@ final class TranslationsTest {
   }
 
   @Test
+  void aTupleOfColumnsAloneIsOneSequence() throws IOException {
+    String data =
+        DATA.replace("name: [user, item]", "name: [user, item, kind]")
+            .replace(
+                "name: seen, active: True, dtype: str, type: sequence, splitter: \"^\", max_len: 5,"
+                    + " share_embedding: item",
+                "name: [seen, kinds], active: True, dtype: str, type: sequence, max_len: 5");
+    String tuple =
+        model(
+            "DIN",
+            "din_target_field: !!python/tuple [item, kind]",
+            "din_sequence_field: !!python/tuple [seen, kinds]");
+    Config config = config(translate(tuple, data));
+    assertThat(config.data().columnsOfSequences()).containsExactly(List.of("kinds", "seen"));
+    assertThat(config.values())
+        .containsEntry("data.sparse[1].table", "item")
+        .containsEntry("data.sparse[2].table", "kind");
+  }
+
+  @Test
+  void anExperimentMayChooseColumnsAndGiveThemSettings() throws IOException {
+    String models =
+        model(
+            "WideDeep",
+            "use_features: [age, user, item, seen]",
+            "feature_specs: [{name: [user, seen], embedding_dim: 4, my_width: 2},"
+                + " {name: seen, feature_encoder: layers.MaskedSumPooling()}]");
+    String data = DATA.replace("type: categorical}", "type: categorical, embedding_dim: 16}");
+    Translation translation = translate(models, data);
+    assertThat(config(translation).values())
+        .containsEntry("data.dense[0].columns", "[age]")
+        .containsEntry("data.sparse[0].columns", "[user]")
+        .containsEntry("data.sparse[0].embedding", "4")
+        .containsEntry("data.sparse[1].columns", "[item]")
+        .containsEntry("data.sparse[1].embedding", "16")
+        .containsEntry("data.sparse[2].combiner", "model");
+    assertThat(translation.notes().left())
+        .anyMatch(line -> line.contains("feature_cols.name: price: use_features does not name it"))
+        .anyMatch(line -> line.contains("feature_specs.my_width: 2: columns of this type have no"))
+        .noneMatch(line -> line.contains("feature_encoder"));
+  }
+
+  @Test
+  void aColumnMayHaveItsOwnLeastCount() throws IOException {
+    String data =
+        DATA.replace("min_categr_count: 2", "min_categr_count: 1")
+            .replace("type: categorical}", "type: categorical, min_categr_count: 7}");
+    Translation translation = translate(MODELS, data);
+    assertThat(config(translation).values()).containsEntry("data.sparse[0].min_count", "7");
+    assertThat(translation.notes().changed())
+        .anyMatch(line -> line.contains("feature_cols.min_categr_count: 7: rarer values read as"))
+        .noneMatch(line -> line.contains(" min_categr_count: 1"));
+  }
+
+  @Test
   void dienHasItsLossOfStates() throws IOException {
     String models =
         model(
