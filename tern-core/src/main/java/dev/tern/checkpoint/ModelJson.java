@@ -1,5 +1,6 @@
 package dev.tern.checkpoint;
 
+import dev.tern.base.DataException;
 import dev.tern.internal.json.Json;
 import dev.tern.model.Loss;
 import dev.tern.model.Matching;
@@ -10,6 +11,8 @@ import dev.tern.model.Variant;
 import dev.tern.model.WideDeep;
 import dev.tern.model.Widths;
 import dev.tern.model.graph.Graph;
+import dev.tern.model.graph.GraphLayer;
+import dev.tern.model.graph.GraphOp;
 import dev.tern.nn.Activation;
 import dev.tern.nn.Form;
 import dev.tern.nn.Mlp;
@@ -28,6 +31,12 @@ final class ModelJson {
 
   /** The layers of a model that lists them; absent for all others. */
   private static final String GRAPH = "graph";
+
+  /**
+   * True where the graph has a {@link #scaled} layer. Builds that did not know the field left the
+   * factors of such layers unused.
+   */
+  private static final String SCALED = "scaledSoftmax";
 
   private ModelJson() {}
 
@@ -118,6 +127,7 @@ final class ModelJson {
       json.put("auxiliary", variant.auxiliary());
     }
     variant.graph().ifPresent(graph -> json.put(GRAPH, Json.parseObject(graph.text(), GRAPH)));
+    variant.graph().flatMap(ModelJson::scaled).ifPresent(layer -> json.put(SCALED, true));
     return json;
   }
 
@@ -131,9 +141,27 @@ final class ModelJson {
             (int) json.integer("reduction"),
             (int) json.integer("levels")),
         json.has("auxiliary") ? (float) json.number("auxiliary") : 0,
-        json.has(GRAPH)
-            ? Optional.of(Graph.parse(json.object(GRAPH).toString(), GRAPH))
-            : Optional.empty());
+        json.has(GRAPH) ? Optional.of(graph(json)) : Optional.empty());
+  }
+
+  private static Graph graph(Json.Obj json) {
+    Graph graph = Graph.parse(json.object(GRAPH).toString(), GRAPH);
+    scaled(graph)
+        .filter(layer -> !json.has(SCALED))
+        .ifPresent(layer -> {
+          throw new DataException(
+              "model: got the softmax layer %s with the factor %s and no mask from a build that did not multiply by it, expected 1, as this build does and would score otherwise; import the model again"
+                  .formatted(layer.name(), layer.exact("factor")));
+        });
+    return graph;
+  }
+
+  /** A softmax that multiplies scores without a mask by a factor, if there is one. */
+  private static Optional<GraphLayer> scaled(Graph graph) {
+    return graph.layers().stream()
+        .filter(layer -> layer.op() == GraphOp.SOFTMAX && layer.inputs().size() == 1)
+        .filter(layer -> layer.exact("factor") != 1)
+        .findFirst();
   }
 
   private static Json names(List<String> names) {
