@@ -338,16 +338,16 @@ public final class Execution implements PlanExecution {
     long starts = offsets.address();
     long out = address(s.out());
     long[] inputs = s.inputs().stream().mapToLong(this::address).toArray();
+    RecurrentStates.Addresses at = new RecurrentStates.Addresses(inputs, out, scratch);
     RecurrentStates states =
         s.isGradient()
-            ? RecurrentStates.backward(width, inputs, out)
-            : RecurrentStates.forward(width, inputs, out);
-    long each = RecurrentStates.scratchBytes(width);
+            ? RecurrentStates.backward(width, at, workers.threads())
+            : RecurrentStates.forward(width, at, workers.threads());
     Runnable all =
         inTasks(
             count,
             Math.ceilDiv(Math.max(1, count), MOST_RUN_TASKS),
-            (from, to, worker) -> states.runs(starts, from, to, scratch + worker * each));
+            (from, to, worker) -> states.runs(starts, from, to, worker));
     return () -> {
       IndexRules.check("gru", offsets, count + 1, rows);
       all.run();

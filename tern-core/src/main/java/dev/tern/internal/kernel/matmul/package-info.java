@@ -15,6 +15,6 @@
  * depend on the vector length, on threads, or on the cut into blocks. An {@link
  * dev.tern.internal.kernel.matmul.Epilogue} runs a fused kernel on rows that were just computed.
  * {@link dev.tern.internal.kernel.matmul.DotInteraction} uses the same tiles, and {@link
- * dev.tern.internal.kernel.matmul.RecurrentStates} the same combinations of rows.
+ * dev.tern.internal.kernel.matmul.RecurrentStates} such products of few rows.
  */
 package dev.tern.internal.kernel.matmul;
