@@ -15,7 +15,8 @@ import java.util.List;
  * </pre>
  *
  * <p>The other element {@code n} is one of the batch: of all its elements in order the one that is
- * as far from the end as {@code e} is from the start. Rows with less than two elements count as 0.
+ * as far from the end as {@code e} is from the start. One in the middle is no other, so its second
+ * term is left out. Rows with less than two elements count as 0.
  */
 final class NextElement {
   private NextElement() {}
@@ -26,11 +27,15 @@ final class NextElement {
     if (rows == 0) {
       return Tensor.scalar(0);
     }
-    Tensor own = follow(states, elements.values());
+    Tensor own = fit(states, elements.values());
     Tensor ends = Tensor.ofInts(Shape.of(2), 0, elements.sequences());
     Ragged all = Ragged.of(elements.values(), elements.offsets(-1).gather(ends));
-    Tensor other = follow(states, all.reverse().values());
-    Tensor losses = own.neg().softplus().add(other.softplus());
+    Tensor other = fit(states, all.reverse().values());
+    Tensor places = all.positions().cast(DType.F32).reshape(-1, 1);
+    Tensor mirrored = all.with(places).reverse().values();
+    Tensor isMiddle = following(places.sub(mirrored)).reshape(-1).eq(Tensor.scalar(0));
+    Tensor others = isMiddle.select(Tensor.scalar(0), other.softplus());
+    Tensor losses = own.neg().softplus().add(others);
     Tensor lengths = elements.lengths().cast(DType.F32);
     Tensor length = elements.expand(lengths.reshape(-1, 1)).values().reshape(-1);
     Tensor after = length.sub(elements.positions().cast(DType.F32)).sub(1);
@@ -40,10 +45,13 @@ final class NextElement {
   }
 
   /** The product of each state with the element in the next row. */
-  private static Tensor follow(Ragged states, Tensor elements) {
-    int rows = states.rows();
-    Tensor none = Tensor.zeros(elements.shape().withSize(0, 1));
-    Tensor next = Tensor.concat(0, List.of(elements.slice(0, 1, rows), none));
-    return states.values().mul(next).sum(1);
+  private static Tensor fit(Ragged states, Tensor elements) {
+    return states.values().mul(following(elements)).sum(1);
+  }
+
+  /** The next row in the place of each; zeros for the last one. */
+  private static Tensor following(Tensor x) {
+    Tensor none = Tensor.zeros(x.shape().withSize(0, 1));
+    return Tensor.concat(0, List.of(x.slice(0, 1, x.shape().size(0)), none));
   }
 }
