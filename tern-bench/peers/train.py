@@ -34,7 +34,11 @@ e (B, S, D) are the looked-up vectors, w (B, S) the first-order weights (a width
          column's item occurs in a batch (streaming: one over the mean gap); an item is no negative of itself; the
          loss is the softmax's, over rows labelled 1.
 
-Rows of din and bst: users, items and categories are 0.3, 0.69 and 0.01 of --rows-total; --longest elements in
+The other models are those of zoo.py, with the sizes and first weights in the folder that --weights names, as
+`tern bench train` writes it; their tables have rows of the width there, those of ffm 25 times fewer. ple, sharedbottom
+and esmm have two labels, neumf and gmf a user and an item alone, 0.3 and 0.7 of --rows-total, without dense features.
+
+Rows of din, bst, dien, sasrec and hstu: users, items and categories are 0.3, 0.69 and 0.01 of --rows-total; --longest elements in
 each row, or with --lengths any from 0 to --longest, padded and masked. Streams: user 0, item 1, category 2,
 elements 3 and 4 (element t of row r is number r * longest + t), lengths 33, a second label 32.
 
@@ -74,10 +78,20 @@ import time
 import torch
 from torch import nn
 
+import zoo
+
 SLOTS, DIM, DENSE, ALPHA = 26, 16, 13, 1.05
 FLAT = SLOTS * DIM + DENSE
 MODELS = ("lr", "fm", "wdl", "deepfm", "dcnv2", "dlrm", "mmoe", "din", "bst", "twotower")
-SEQUENCES = ("din", "bst")
+READ = (
+    ("dcn", "deepcrossing", "transformer", "sharedbottom", "esmm", "neumf", "gmf", "pnn", "nfm", "afm", "fwfm", "ffm")
+    + ("autoint", "xdeepfm", "fibinet", "gdcn", "masknet", "finalmlp", "finalnet", "wukong", "eulernet", "ple")
+    + ("dlrm_dcnv2", "dien", "sasrec", "hstu")
+)
+SEQUENCES = ("din", "bst", "dien", "sasrec", "hstu")
+TWO_LABELS = ("mmoe", "ple", "sharedbottom", "esmm")
+PAIRS = ("neumf", "gmf")
+WIDE_ROWS = 25
 FIRST_ORDER = ("lr", "fm", "wdl", "deepfm")
 WAKING = 5  # steps before a repeat in turn that do not count: threads wake up, caches fill
 RATES = {"adam": 1e-3, "adagrad": 1e-2, "sgd": 5e-2}
@@ -135,6 +149,15 @@ def make_batches(count, batch, sizes, tables, seed):
     return batches
 
 
+def make_pairs(count, options, sizes):
+    """`count` batches of (ids, x, label) of users and items, with no dense features."""
+    rows = count * options.batch
+    columns = [power_law(uniform(options.seed, s, rows), sizes[s]) for s in range(2)]
+    ids = torch.stack([columns[0], columns[1] + sizes[0]], 1)
+    label = (uniform(options.seed, 31, rows) < 0.25).float()
+    return [(i.contiguous(), i.new_zeros(len(i), 0).float(), y) for i, y in zip(ids.split(options.batch), label.split(options.batch))]
+
+
 def sequence_sizes(rows_total):
     users, items = int(0.3 * rows_total), int(0.69 * rows_total)
     return [users, items, rows_total - users - items]
@@ -168,10 +191,9 @@ def table(rows, width):
 class Lookup(nn.Module):
     """Ids to (e, w); a model that needs only one of them gets an empty tensor for the other."""
 
-    def __init__(self, model, sizes, tables):
+    def __init__(self, model, sizes, tables, vector_width):
         super().__init__()
         self.layout = tables
-        vector_width = 0 if model == "lr" else DIM
         widths = [vector_width, 1 if model in FIRST_ORDER else 0]
         if tables == "merged":
             widths = [sum(widths)]
@@ -338,6 +360,26 @@ class TwoTower(nn.Module):
         return (losses * label).sum() / label.sum()
 
 
+class Read(nn.Module):
+    """A model of zoo.py on what `make_batches` or `make_sequences` give."""
+
+    def __init__(self, model, folder):
+        super().__init__()
+        index, arrays = zoo.read(folder)
+        if index["model"] != model:
+            raise ValueError(f"--weights: got those of {index['model']}, expected those of {model}")
+        self.net = zoo.Zoo(index, zoo.weights(arrays))
+        self.width = next(array.shape[1] for name, array in arrays.items() if name.startswith("table."))
+        self.has_sequence = model in SEQUENCES
+
+    def forward(self, e, w, x):
+        """x is (B, X), or the mask of sequences."""
+        if not self.has_sequence:
+            return self.net(e, x)
+        keys = e[:, 3:].reshape(e.shape[0], -1, 2 * self.width)
+        return self.net(e[:, :3], e.new_zeros(e.shape[0], 0), keys=keys, mask=x, query=e[:, 1:3].flatten(1))
+
+
 class Rates:
     """The mean gap between rows with an item, in batches, for each row of the tables."""
 
@@ -394,8 +436,9 @@ def measure(options, model, kind, threads, sizes, batches):
     other, or come when standard input asks for them."""
     torch.set_num_threads(threads)
     torch.manual_seed(options.seed)
-    lookup = Lookup(model, sizes, options.tables).to(options.device)
-    net = dense_part(model, options.longest).to(options.device)
+    net = (Read(model, options.weights) if model in READ else dense_part(model, options.longest)).to(options.device)
+    width = net.width if model in READ else 0 if model == "lr" else DIM
+    lookup = Lookup(model, sizes, options.tables, width).to(options.device)
     batches = [tuple(part if part is None else on_device(part, options.device) for part in batch) for batch in batches]
     steppers = optimizers(kind, list(net.parameters()), list(lookup.parameters()))
     forward = torch.compile(net) if options.compile else net
@@ -413,8 +456,10 @@ def measure(options, model, kind, threads, sizes, batches):
                 keys = ids[:, TwoTower.KEY]
                 loss = forward(e, x, label, keys, rates.log(keys))
             else:
-                logits = forward(e, w, x)
+                found = forward(e, w, x)
+                logits, added = found if isinstance(found, tuple) else (found, 0.0)
                 loss = loss_of(logits, label) if label.dim() == 1 else loss_of(logits, label, reduction="sum") / len(label)
+                loss = loss + added if torch.is_tensor(added) else loss
             loss.backward()
             for stepper in steppers:
                 stepper.step()
@@ -453,7 +498,8 @@ def parse():
         return [part.strip() for part in text.split(",") if part.strip()]
 
     parser = argparse.ArgumentParser(description="training steps per second in PyTorch", allow_abbrev=False)
-    parser.add_argument("--models", type=listed, default=["deepfm", "dlrm", "dcnv2", "wdl"], help=",".join(MODELS))
+    parser.add_argument("--models", type=listed, default=["deepfm", "dlrm", "dcnv2", "wdl"], help=",".join(MODELS + READ))
+    parser.add_argument("--weights", help="a folder with the weights of one model of zoo.py")
     parser.add_argument("--batch", type=int, default=4096)
     parser.add_argument("--threads", type=listed, default=["2"], help="one number or several: 1,2")
     parser.add_argument("--steps", type=int, default=20, help="steps in one repeat")
@@ -471,17 +517,36 @@ def parse():
     parser.add_argument("--in-turn", action="store_true", help="a repeat for each line on standard input")
     parser.add_argument("--json", action="store_true", help="only JSON lines on stdout, no heading")
     options = parser.parse_args()
-    for flag, given, known in (("--models", options.models, MODELS), ("--optimizer", options.optimizer, RATES)):
+    for flag, given, known in (("--models", options.models, MODELS + READ), ("--optimizer", options.optimizer, RATES)):
         for name in given:
             if name not in known:
                 parser.error(f"{flag}: got {name}, expected one of {', '.join(known)}")
-    if options.tables != "merged" and set(options.models) & {*SEQUENCES, "twotower"}:
-        parser.error("--tables: expected merged for din and bst, which share rows, and twotower")
+    if options.tables != "merged" and set(options.models) & {*SEQUENCES, *READ, "twotower"}:
+        parser.error("--tables: expected merged for din and bst, which share rows, twotower and the models of zoo.py")
+    if set(options.models) & {*READ} and (options.weights is None or len(options.models) > 1):
+        parser.error("--weights: expected a folder, and one model alone, with a model of zoo.py; tern bench train gives them")
     if options.rows_total < 1000:
         parser.error(f"--rows-total: got {options.rows_total}, expected at least 1000")
     if options.warmup < 1 or options.steps < 1 or options.repeats < 1:
         parser.error("--warmup, --steps and --repeats: expected at least 1")
     return options
+
+
+def rows_of(model, options):
+    """The sizes of tables, and batches."""
+    if model in SEQUENCES:
+        sizes = sequence_sizes(options.rows_total)
+        return sizes, make_sequences(options.batches, options, sizes)
+    if model in PAIRS:
+        users = int(0.3 * options.rows_total)
+        sizes = [users, options.rows_total - users]
+        return sizes, make_pairs(options.batches, options, sizes)
+    sizes = cardinalities(options.rows_total // WIDE_ROWS if model == "ffm" else options.rows_total)
+    batches = make_batches(options.batches, options.batch, sizes, options.tables, options.seed)
+    if model in TWO_LABELS:
+        second = (uniform(options.seed, 32, options.batches * options.batch) < 0.25).float().split(options.batch)
+        batches = [(ids, x, torch.stack([label, other], 1)) for (ids, x, label), other in zip(batches, second)]
+    return sizes, batches
 
 
 def main():
@@ -490,15 +555,8 @@ def main():
     if not options.json:
         print(f"# torch {torch.__version__}, {platform.machine()}, {torch.backends.cpu.get_cpu_capability()}")
         print(f"# {sum(sizes)} rows in {len(sizes)} slots: {sizes}")
-    shared = [] if set(options.models) <= set(SEQUENCES) else make_batches(options.batches, options.batch, sizes, options.tables, options.seed)
     for model in options.models:
-        batches = shared
-        if model in SEQUENCES:
-            sizes = sequence_sizes(options.rows_total)
-            batches = make_sequences(options.batches, options, sizes)
-        elif model == "mmoe":
-            second = (uniform(options.seed, 32, options.batches * options.batch) < 0.25).float().split(options.batch)
-            batches = [(ids, x, torch.stack([label, other], 1)) for (ids, x, label), other in zip(shared, second)]
+        sizes, batches = rows_of(model, options)
         for kind in options.optimizer:
             for threads in options.threads:
                 result = measure(options, model, kind, int(threads), sizes, batches)

@@ -30,7 +30,7 @@ final class ColdStartRun {
             - 1_000_000
                 * (System.currentTimeMillis()
                     - ManagementFactory.getRuntimeMXBean().getStartTime());
-    ModelConfig model = TrainBench.model(args[0]);
+    ModelConfig model = BenchModels.of(args[0]);
     int batch = Integer.parseInt(args[2]);
     Path listing = Path.of(args[6], "criteo_cardinalities.json");
     CriteoLike data = new CriteoLike(listing, Long.parseLong(args[4]), Long.parseLong(args[5]));

@@ -47,8 +47,7 @@ final class DataWaiting {
     DataReader rows = Readers.take(reader, (long) BATCH * REPORT * (REPORTS + 1));
     try (Device device = Device.cpu(threads, MEMORY);
         Trainer trainer =
-            Trainer.create(
-                device, encoder, TrainBench.model("dlrm"), options.reportEvery(REPORT))) {
+            Trainer.create(device, encoder, BenchModels.of("dlrm"), options.reportEvery(REPORT))) {
       trainer.fit(rows, Optional.empty(), report -> add(report, shares));
     }
     return shares.subList(1, shares.size());

@@ -83,7 +83,7 @@ final class LaneBench {
   }
 
   private Side side(Device device, TrainData data, List<Batch> batches, TrainOptions options) {
-    Trainer trainer = Trainer.create(device, data.encoder(), TrainBench.model(model), options);
+    Trainer trainer = Trainer.create(device, data.encoder(), BenchModels.of(model), options);
     return Side.of(trainer, data, batches);
   }
 

@@ -2,16 +2,18 @@ package dev.tern.bench;
 
 import com.sun.management.ThreadMXBean;
 import dev.tern.base.ProductMath;
+import dev.tern.bench.parity.ParityBench;
+import dev.tern.bench.parity.SameLosses;
 import dev.tern.bench.rows.CriteoLike;
 import dev.tern.bench.rows.TaobaoLike;
 import dev.tern.bench.rows.TrainData;
+import dev.tern.bench.rows.UserItemLike;
 import dev.tern.data.Batch;
 import dev.tern.data.DataReader;
 import dev.tern.data.readers.Readers;
 import dev.tern.embedding.EmbeddingTable;
 import dev.tern.embedding.Lookup;
 import dev.tern.embedding.TableShard;
-import dev.tern.model.Matching;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
@@ -35,7 +37,8 @@ import java.util.concurrent.TimeUnit;
  * optimizers), on the same rows, sizes and optimizer as {@code peers/train.py}, whose repeats come
  * in turn with these when {@code --peer-python} names a Python with PyTorch: the machine's pace may
  * drift, and both must see the same of it. Of its modes, eager and compiled, the faster one counts.
- * A table says where the time of a step goes.
+ * A table says where the time of a step goes. The models that {@code peers/zoo.py} has read their
+ * sizes from Tern's weights, and must first have Tern's losses ({@link SameLosses}).
  *
  * <p>{@code --device cuda} trains on the first CUDA device, and so does the peer.
  *
@@ -56,6 +59,12 @@ public final class TrainBench {
 
   /** Steps before a repeat that do not count: threads wake up, caches fill. */
   private static final int WAKING = 5;
+
+  /** Rows of tables where losses are compared before the clock starts. */
+  private static final long CHECKED_ROWS = 2_000;
+
+  /** So many times fewer rows has a model with rows of several hundred numbers, as peers do. */
+  private static final int WIDE_ROWS = 25;
 
   /** Of arrays that no cache holds. */
   private static final int TRIAD_ELEMENTS = 1 << 24;
@@ -123,29 +132,6 @@ public final class TrainBench {
     };
   }
 
-  public static ModelConfig model(String name) {
-    return switch (name) {
-      case "lr" -> ModelConfig.of(ModelConfig.Type.LR, 16);
-      case "fm" -> ModelConfig.of(ModelConfig.Type.FM, 16);
-      case "wdl" -> ModelConfig.of(ModelConfig.Type.WDL, 16, 400, 400, 400);
-      case "deepfm" -> ModelConfig.of(ModelConfig.Type.DEEPFM, 16, 400, 400, 400);
-      case "dcnv2" -> ModelConfig.of(ModelConfig.Type.DCNV2, 16, 400, 400, 400);
-      case "dlrm" -> ModelConfig.of(ModelConfig.Type.DLRM, 16, 512, 256);
-      case "mmoe" -> ModelConfig.of(ModelConfig.Type.MMOE, 16, 256, 128);
-      case "din" -> ModelConfig.of(ModelConfig.Type.DIN, 16, 200, 80).withAttention(80, 40);
-      case "bst" ->
-          ModelConfig.of(ModelConfig.Type.BST, 16, 256, 128).withAttention(64).withHeads(3);
-      case "twotower" ->
-          ModelConfig.of(ModelConfig.Type.TWOTOWER, 16, 256, 128, 64)
-              .withMatching(Matching.of("C3", "C1", "C2", "C4", "C5", "C6", "C7", "C8"));
-      default ->
-          throw new IllegalArgumentException(
-              "--models: got "
-                  + name
-                  + ", expected lr, fm, wdl, deepfm, dcnv2, dlrm, mmoe, din, bst or twotower");
-    };
-  }
-
   private void measure() {
     if (arguments.positive("--steps") % WAKING != 0) {
       throw new IllegalArgumentException(
@@ -154,15 +140,18 @@ public final class TrainBench {
     TrainData data = data();
     List<TrainPeer> peers = new ArrayList<>();
     Repeats training;
+    Optional<Path> weights = Optional.empty();
     try {
       if (!arguments.text("--peer-python").isEmpty()) {
+        weights = weights();
         for (String mode : arguments.list("--peer-modes")) {
-          peers.add(TrainPeer.start(arguments, model, threads, mode));
+          peers.add(TrainPeer.start(arguments, model, threads, mode, weights));
         }
       }
       training = train(data, peers);
     } finally {
       peers.forEach(TrainPeer::close);
+      weights.ifPresent(ParityBench::delete);
     }
     requireFall(training.losses);
     print(training.runs, peers);
@@ -188,16 +177,40 @@ public final class TrainBench {
     }
   }
 
+  /** Weights for the peer, after a check that it has the losses that Tern has from them. */
+  private Optional<Path> weights() {
+    if (!BenchModels.isReadByPeer(model)) {
+      return Optional.empty();
+    }
+    Path folder = ParityBench.temporary();
+    try {
+      new SameLosses(BenchModels.of(model), data(CHECKED_ROWS), folder)
+          .require(arguments.text("--peer-python"), Path.of(arguments.text("--peers")));
+      return Optional.of(folder);
+    } catch (RuntimeException | Error e) {
+      ParityBench.delete(folder);
+      throw e;
+    }
+  }
+
   private TrainData data() {
-    Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
     long rows = Long.parseLong(arguments.text("--rows-total"));
+    // A row of a field-aware machine has a vector for each slot.
+    boolean wide = BenchModels.of(model).type() == ModelConfig.Type.FFM;
+    return data(wide ? rows / WIDE_ROWS : rows);
+  }
+
+  private TrainData data(long rows) {
+    Path listing = Path.of(arguments.text("--peers"), "criteo_cardinalities.json");
     int seed = arguments.integer("--seed");
-    ModelConfig.Type type = model(model).type();
+    ModelConfig.Type type = BenchModels.of(model).type();
     if (type.readsSequences()) {
       boolean full = arguments.choice("--lengths", "full", "any").equals("full");
       return new TaobaoLike(rows, arguments.positive("--longest"), full, seed);
     }
-    return new CriteoLike(listing, rows, seed, type.hasTowers() ? 2 : 1);
+    return type.isOfPairs()
+        ? new UserItemLike(rows, seed)
+        : new CriteoLike(listing, rows, seed, type.hasTowers() ? 2 : 1);
   }
 
   /** What is measured, from the end of the warm-up on: turn by turn the peers, then a repeat. */
@@ -286,7 +299,7 @@ public final class TrainBench {
             .shuffleRows(0)
             .reportEvery(WAKING);
     try (Device device = device();
-        Trainer trainer = Trainer.create(device, data.encoder(), model(model), options)) {
+        Trainer trainer = Trainer.create(device, data.encoder(), BenchModels.of(model), options)) {
       fill(trainer, data.sizes());
       Repeats repeats = new Repeats(trainer, peers);
       // One epoch without an end, as its end would cut a run short.

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -36,8 +37,10 @@ final class TrainPeer implements AutoCloseable {
   /**
    * @param arguments of {@code bench train}
    * @param mode {@code eager} or {@code compile}
+   * @param weights folder of the weights that it begins with, if it takes its sizes from them
    */
-  static TrainPeer start(Arguments arguments, String model, int threads, String mode) {
+  static TrainPeer start(
+      Arguments arguments, String model, int threads, String mode, Optional<Path> weights) {
     List<String> command = new ArrayList<>();
     command.add(arguments.text("--peer-python"));
     command.add(Path.of(arguments.text("--peers"), "train.py").toString());
@@ -55,6 +58,7 @@ final class TrainPeer implements AutoCloseable {
             "--device")) {
       Collections.addAll(command, option, arguments.text(option));
     }
+    weights.ifPresent(folder -> Collections.addAll(command, "--weights", folder.toString()));
     if (mode.equals("compile")) {
       command.add("--compile");
     }

@@ -110,7 +110,8 @@ public final class ParityBench {
     Path folder = temporary();
     try {
       double[] own = losses(model, vectors, folder);
-      double[] peer = peer(folder);
+      double[] peer =
+          peer(arguments.text("--peer-python"), Path.of(arguments.text("--peers")), folder);
       double most = 0;
       for (int step = 0; step < STEPS; step++) {
         most = Math.max(most, Math.abs(own[step] - peer[step]) / Math.abs(peer[step]));
@@ -172,12 +173,10 @@ public final class ParityBench {
     return number == 0 ? name : name + "-" + which;
   }
 
-  private double[] peer(Path folder) {
+  /** The losses that {@code parity.py} has from what {@code folder} holds. */
+  static double[] peer(String python, Path peers, Path folder) {
     List<String> command =
-        List.of(
-            arguments.text("--peer-python"),
-            Path.of(arguments.text("--peers"), "parity.py").toString(),
-            folder.toString());
+        List.of(python, peers.resolve("parity.py").toString(), folder.toString());
     try {
       Process process =
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
@@ -197,7 +196,8 @@ public final class ParityBench {
     }
   }
 
-  private static Path temporary() {
+  /** A new folder. */
+  public static Path temporary() {
     try {
       return Files.createTempDirectory("tern-parity");
     } catch (IOException e) {
@@ -205,7 +205,8 @@ public final class ParityBench {
     }
   }
 
-  private static void delete(Path folder) {
+  /** Deletes a folder with all that it holds. */
+  public static void delete(Path folder) {
     try (Stream<Path> files = Files.walk(folder)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(file);

@@ -70,17 +70,21 @@ final class ParityFolder {
 
   /** Gives ids 0 to {@code rows - 1} of each table their rows, and adds these. */
   void tables(Network network, int rows) {
-    long[] ids = IntStream.range(0, rows).asLongStream().toArray();
     for (EmbeddingTable table : network.tables().tables()) {
-      Lookup lookup = new Lookup();
-      table.find(ids, rows, lookup, true);
-      int width = table.config().width();
-      try (Arena arena = Arena.ofConfined()) {
-        MemorySegment memory = arena.allocate(4L * rows * width);
-        table.ragged(lookup, memory);
-        float[] values = memory.toArray(ValueLayout.JAVA_FLOAT);
-        floats("table." + table.config().name(), values, rows, width);
-      }
+      table(table, rows, new Lookup());
+    }
+  }
+
+  /** Does so with one table. */
+  void table(EmbeddingTable table, int rows, Lookup lookup) {
+    long[] ids = IntStream.range(0, rows).asLongStream().toArray();
+    table.find(ids, rows, lookup, true);
+    int width = table.config().width();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment memory = arena.allocate(4L * rows * width);
+      table.ragged(lookup, memory);
+      float[] values = memory.toArray(ValueLayout.JAVA_FLOAT);
+      floats("table." + table.config().name(), values, rows, width);
     }
   }
 

@@ -2,6 +2,7 @@ package dev.tern.bench.scoring;
 
 import com.sun.management.ThreadMXBean;
 import dev.tern.bench.Arguments;
+import dev.tern.bench.BenchModels;
 import dev.tern.bench.Machine;
 import dev.tern.bench.Ratios;
 import dev.tern.bench.Result;
@@ -82,8 +83,8 @@ public final class ScoreBench {
   private static ModelConfig config(String model) {
     return switch (model) {
       case "deepfm-128-64" -> ModelConfig.of(ModelConfig.Type.DEEPFM, 16, 128, 64);
-      case "deepfm-400x3" -> TrainBench.model("deepfm");
-      case "dlrm", "wdl" -> TrainBench.model(model);
+      case "deepfm-400x3" -> BenchModels.of("deepfm");
+      case "dlrm", "wdl" -> BenchModels.of(model);
       default ->
           throw new IllegalArgumentException(
               "--models: got "

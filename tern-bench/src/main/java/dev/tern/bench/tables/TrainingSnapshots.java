@@ -1,6 +1,7 @@
 package dev.tern.bench.tables;
 
 import dev.tern.bench.Arguments;
+import dev.tern.bench.BenchModels;
 import dev.tern.bench.Result;
 import dev.tern.bench.TrainBench;
 import dev.tern.bench.rows.CriteoLike;
@@ -87,8 +88,7 @@ final class TrainingSnapshots implements Progress.Listener {
             .reportEvery(1)
             .checkpoints(run, EVERY);
     try (Device device = Device.cpu(1, 32L << 30);
-        Trainer trainer =
-            Trainer.create(device, data.encoder(), TrainBench.model("dlrm"), options)) {
+        Trainer trainer = Trainer.create(device, data.encoder(), BenchModels.of("dlrm"), options)) {
       TrainBench.fill(trainer, data.sizes());
       TrainingSnapshots bench =
           new TrainingSnapshots(trainer, run, arguments.positive("--rounds"), atHand);
