@@ -391,6 +391,23 @@ public final class Checkpoint {
     return true;
   }
 
+  /**
+   * Reads some rows as changes that change nothing.
+   *
+   * @param into for each table, empty changes of it
+   * @param most rows of each table, or a block more
+   * @return false where a table has one of them otherwise
+   * @throws DataException if a weight is infinite or NaN, or a table is of another kind
+   */
+  public boolean readSame(List<EmbeddingTable> tables, List<TableChanges> into, long most) {
+    for (int t = 0; t < tables.size(); t++) {
+      if (!TableFile.readSame(tableFiles(t), tables.get(t), into.get(t), most)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private void readDense(Network network, boolean finite) {
     Path dense = chain.last().file(DENSE);
     VariablesFile.read(dense, network.variables());

@@ -34,6 +34,15 @@ public final class TableChanges implements AutoCloseable {
     return layer.putDifferences(table.rows, rows, most);
   }
 
+  /**
+   * As {@link #putDifferences} for some of the rows alone: nothing is said of all others.
+   *
+   * @param rows in ascending order of id
+   */
+  public void putSomeDifferences(RowSource rows) {
+    layer.putSomeDifferences(table.rows, rows);
+  }
+
   /** Takes the rows that came or changed, in any order, each id once; one call at most. */
   public void put(RowSource rows) {
     layer.rows().importFrom(rows);
@@ -52,6 +61,20 @@ public final class TableChanges implements AutoCloseable {
    */
   public boolean putBuckets(RowBlock.Source source) {
     return layer.rows().restoreBuckets(source);
+  }
+
+  /** Some of the ids that came or changed. */
+  public long[] someIds(int most) {
+    long[] ids = new long[(int) Math.min(most, layer.rows().size())];
+    int[] count = {0};
+    layer
+        .rows()
+        .forEachEntry((id, _) -> {
+          if (count[0] < ids.length) {
+            ids[count[0]++] = id;
+          }
+        });
+    return ids;
   }
 
   /** Ids that came, changed or are gone. */

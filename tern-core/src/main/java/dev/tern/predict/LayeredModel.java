@@ -1,5 +1,6 @@
 package dev.tern.predict;
 
+import dev.tern.base.DataException;
 import dev.tern.checkpoint.Checkpoint;
 import dev.tern.checkpoint.CheckpointMark;
 import dev.tern.data.encode.FeatureEncoder;
@@ -11,7 +12,9 @@ import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.Variable;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -44,7 +47,9 @@ final class LayeredModel {
   private final int mostUndo;
   private final RecentRows recent;
   private final Optional<Candidates> candidates;
-  private final Path from;
+
+  /** What was read as a whole. */
+  private final Checkpoint from;
 
   /** The changes over the tables, which take in the first next: those that lead back come first. */
   private final Deque<StepChanges> waiting = new ArrayDeque<>();
@@ -84,7 +89,7 @@ final class LayeredModel {
     mostUndo = options.undo();
     factory = own.orElseGet(checkpoint::requireModel);
     encoders = checkpoint.encodersDigest();
-    from = checkpoint.folder();
+    from = checkpoint;
     candidates = options.candidates().map(source -> source.read(checkpoint));
     base = checkpoint.load(device, factory, options.scoring().tables(), true);
     try {
@@ -171,7 +176,26 @@ final class LayeredModel {
 
   /** The folder of the checkpoint that was read as a whole. */
   Path from() {
-    return from;
+    return from.folder();
+  }
+
+  /**
+   * Goes the way of updates with what the model has already, before the first update ({@link
+   * UpdateRehearsal}). No version may be in use but the current one, and no call under way.
+   */
+  void rehearse(Duration time) {
+    if (isWaiting() || !current.mark().equals(from.mark())) {
+      return;
+    }
+    try {
+      reserve();
+      ModelState beside = state(current.mark(), List.of());
+      new UpdateRehearsal(base.tables().tables(), from, beside, free.getLast()).run(time);
+    } catch (OutOfBudgetException | DataException | UncheckedIOException _) {
+      // Updates will find no room either, or a training has removed the files meanwhile.
+    } finally {
+      sweep();
+    }
   }
 
   /** Ids of tables that the last {@link #update} changes. */

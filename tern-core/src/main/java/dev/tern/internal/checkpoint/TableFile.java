@@ -296,6 +296,43 @@ public final class TableFile {
   }
 
   /**
+   * Reads some rows of a table's files, and gives every second one as a change that changes
+   * nothing. Goes the way of differences too, whose outcome it drops.
+   *
+   * @param into empty changes of {@code table}, which has no row policy, as for scoring
+   * @param most rows, or a block more
+   * @return false where the table has one of them otherwise
+   * @throws DataException also if a weight is infinite or NaN
+   */
+  public static boolean readSame(
+      List<Path> paths, EmbeddingTable table, TableChanges into, long most) {
+    Path last = paths.getLast();
+    TableConfig config = table.config();
+    RowShape shape = RowShape.of(config);
+    try (SavedTable compared = SavedTable.open(paths, shape);
+        SavedTable changed = SavedTable.open(paths, shape);
+        SavedTable same = SavedTable.open(paths, shape);
+        TableChanges nothing = new TableChanges(table)) {
+      requireBuckets(last, config, same);
+      if (config.unknown().buckets() > 0) {
+        into.putBuckets(FiniteWeights.checked(last, config, same.bucketRows()::next));
+      }
+      into.putSomeDifferences(
+          FiniteWeights.checked(last, config, shape, SomeRows.first(compared, most)));
+      if (into.size() > 0) {
+        return false;
+      }
+      nothing.putSomeDifferences(SomeRows.changed(SomeRows.first(changed, most), shape));
+      into.put(
+          SomeRows.half(
+              FiniteWeights.checked(last, config, shape, SomeRows.first(same, most)), shape));
+      return true;
+    } catch (IllegalArgumentException e) {
+      throw new DataException(last + ": " + e.getMessage(), e);
+    }
+  }
+
+  /**
    * Fills an empty table with the weights of a table's files, the oldest first. Its rows have the
    * optimizer state of new rows, and count as seen last in step 1. How often they were seen and
    * their scores stay where both tables keep them; else they count as seen once.

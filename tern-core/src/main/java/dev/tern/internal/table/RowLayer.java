@@ -58,6 +58,13 @@ public final class RowLayer {
     }
   }
 
+  /** Takes what {@code some}, rows of the later moment, have otherwise than {@code table}. */
+  public void putSomeDifferences(TableRows table, RowSource some) {
+    try (RowDifferences differing = new RowDifferences(table, some, () -> true)) {
+      rows.importFrom(differing);
+    }
+  }
+
   /** Ids that came, changed or are gone. */
   public long size() {
     return rows.size() + gone.map(IdIndex::size).orElse(0L);

@@ -12,16 +12,24 @@ import dev.tern.serve.wire.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A checkpoint, or a run whose checkpoints are served as training writes them. */
 final class FollowedModel implements LiveModel {
+  /** How long updates are rehearsed before there are any. */
+  private static final Duration REHEARSAL = Duration.ofMillis(1_500);
+
+  /** How often a choice is made both ways before requests make it one way. */
+  private static final int REHEARSALS = 20_000;
+
   /** A pinned version; what requests are given of it is made once. */
-  private record Known(ModelVersion pinned, ServedVersion version) {}
+  private record Known(@Nullable ModelVersion pinned, ServedVersion version) {}
 
   private final ModelSource source;
   private final ServeMetrics metrics;
@@ -136,12 +144,7 @@ final class FollowedModel implements LiveModel {
   @Override
   public Lease lease() {
     ModelVersion pinned = model.pin();
-    Known last = known;
-    if (last.pinned() != pinned) {
-      last = new Known(pinned, ServedVersion.of(source.name(), pinned));
-      known = last;
-    }
-    ServedVersion version = last.version();
+    ServedVersion version = version(pinned);
     return new Lease() {
       @Override
       public ServedVersion version() {
@@ -153,6 +156,15 @@ final class FollowedModel implements LiveModel {
         pinned.close();
       }
     };
+  }
+
+  private ServedVersion version(ModelVersion pinned) {
+    Known last = known;
+    if (last.pinned() != pinned) {
+      last = new Known(pinned, ServedVersion.of(source.name(), pinned));
+      known = last;
+    }
+    return last.version();
   }
 
   @Override
@@ -191,13 +203,34 @@ final class FollowedModel implements LiveModel {
   @Override
   public void warmUp() {
     model.warmUp();
+    if (isFollowing()) {
+      model.rehearse(REHEARSAL);
+      rehearseVersions();
+    }
+  }
+
+  /** Has the JIT see versions that are new, before it makes code for requests. */
+  private void rehearseVersions() {
+    try (ModelVersion now = model.pin()) {
+      Known none = new Known(null, known.version());
+      for (int i = 0; i < REHEARSALS; i++) {
+        if (i % 2 == 0) {
+          known = none;
+        }
+        version(now);
+      }
+    }
   }
 
   @Override
   public void follow() {
-    if (source.follow() != ModelSource.Follow.NONE && !Checkpoint.isAt(source.path())) {
+    if (isFollowing()) {
       model.start();
     }
+  }
+
+  private boolean isFollowing() {
+    return source.follow() != ModelSource.Follow.NONE && !Checkpoint.isAt(source.path());
   }
 
   @Override

@@ -1,8 +1,12 @@
 package dev.tern.serve.http;
 
 import dev.tern.serve.http.metrics.ModelMetrics;
+import dev.tern.serve.wire.JsonOutput;
 import dev.tern.serve.wire.RefusedException;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 
 /**
  * How requests of the server to itself are told from those of callers, and what is otherwise for
@@ -58,8 +62,19 @@ final class Guest {
     Door[] doors = {Door.CLOSED, new Door(Optional.of(here), "")};
     Answers.State[] states = Answers.State.values();
     ModelMetrics fresh = new ModelMetrics(""); // Counters that no two threads add to.
+    JsonOutput digits = new JsonOutput();
+    Random random = new Random(1);
+    Map<Integer, Integer> map = new HashMap<>();
     long seen = 0;
     for (int i = 0; i < TIMES; i++) {
+      digits.clear();
+      digits.number((float) (random.nextDouble() * Math.pow(10, random.nextInt(-9, 3))));
+      digits.integer(random.nextInt(1 << random.nextInt(1, 31)));
+      seen += digits.size();
+      map.clear();
+      if ((i & 1) == 0) {
+        map.put(i, i);
+      }
       boolean isOwn = isOwn(doors[i & 1], (i & 2) == 0 ? here : there, Optional.of(""));
       seen += metrics(isOwn, own, others) == own ? 1 : 0;
       seen += isEarly(states[i % states.length], (i & 4) == 0) ? 1 : 0;

@@ -234,6 +234,7 @@ final class HttpFront implements AutoCloseable {
   void warm(List<HttpWarmUp.Asked> requests, byte[] call, Duration time) {
     try (HttpWarmUp own = new HttpWarmUp(server, http)) {
       Guest.rehearse(metrics.warmUp, metrics.none);
+      HttpWarmUp.rehearse();
       door = own.door();
       // Half of the places: one is free a moment after its caller has the answer.
       int callers = Math.clamp(options.limits().inFlight() / 2, 1, WARM_CALLERS);

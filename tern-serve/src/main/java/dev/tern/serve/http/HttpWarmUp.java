@@ -27,6 +27,7 @@ import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.BufferUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,7 @@ final class HttpWarmUp implements AutoCloseable {
   private static final long WINDOW_NANOS = 500_000_000L;
   private static final int STEADY_WINDOWS = 3;
   private static final double FASTER = 1.1;
+  private static final int LENGTHS = 20_000;
 
   /** Rounds of all requests on one connection. */
   private static final int ROUNDS = 16;
@@ -106,6 +108,14 @@ final class HttpWarmUp implements AutoCloseable {
       }
     }
     return true;
+  }
+
+  /** Has the JIT see lengths of answers of any number of digits. */
+  static void rehearse() {
+    ByteBuffer digits = ByteBuffer.allocate(32);
+    for (int i = 0; i < LENGTHS; i++) {
+      BufferUtil.putDecLong(digits.clear(), (long) i * i);
+    }
   }
 
   /** The requests that are answered with what they ask for. */
