@@ -158,6 +158,8 @@ final class ServeCommandTest {
           serve runs/x --queue -1                   | 2 | queue: got -1
           serve runs/x --cors *                     | 2 | cors: got *
           serve runs/x --memory 0                   | 2 | memory: got 0
+          serve runs/x --memory y=2g                | 2 | --memory: got y
+          serve runs/x --memory x=2q                | 2 | expected bytes, as in
           serve a@b@c=runs/x                        | 2 | name it as in
           serve nothing/there --port 0              | 1 | nothing/there
           serve runs/x --port 0 --token-file none   | 1 | none: got

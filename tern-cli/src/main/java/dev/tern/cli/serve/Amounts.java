@@ -34,6 +34,28 @@ final class Amounts {
     }
   }
 
+  /**
+   * The most bytes of a model.
+   *
+   * @param model its name, or its name and label as in {@code ads@canary}; empty for all models
+   */
+  record Limit(String model, long bytes) {
+    boolean isOf(ServedName served) {
+      return model.equals(served.name()) || model.equals(served.name() + "@" + served.label());
+    }
+  }
+
+  /** Bytes of all models, as in {@code 4g}, or of one, as in {@code ads=4g}. */
+  static final class Limits implements ITypeConverter<Limit> {
+    @Override
+    public Limit convert(String text) {
+      int end = text.lastIndexOf('=');
+      return end <= 0
+          ? new Limit("", new Bytes().convert(text))
+          : new Limit(text.substring(0, end), new Bytes().convert(text.substring(end + 1)));
+    }
+  }
+
   /** A time, as in {@code 100ms}, {@code 5s} or {@code 2m}. */
   static final class Time implements ITypeConverter<Duration> {
     @Override

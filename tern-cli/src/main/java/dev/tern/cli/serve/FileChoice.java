@@ -2,6 +2,7 @@ package dev.tern.cli.serve;
 
 import dev.tern.cli.config.ConfigException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import picocli.CommandLine.ITypeConverter;
@@ -41,7 +42,8 @@ final class FileChoice {
         .forEach((key, value) -> {
           OptionSpec option = spec.findOption("--" + key);
           if (option != null && !given.hasMatchedOption("--" + key)) {
-            option.setValue(converted(option, key, value));
+            Object one = converted(option, key, value);
+            option.setValue(option.isMultiValue() ? List.of(one) : one);
           }
         });
   }

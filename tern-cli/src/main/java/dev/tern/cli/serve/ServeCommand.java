@@ -138,7 +138,7 @@ public final class ServeCommand implements Callable<Integer> {
     ServedModels all = new ServedModels(reading);
     List<ServedName> names = new ArrayList<>(all.of(models, candidates));
     file.ifPresent(of -> of.models().forEach(model -> names.add(all.of(model))));
-    return names;
+    return server.limited(names);
   }
 
   private ModelServer start(ServeOptions options, TopicFeeds.Running feeds) {

@@ -38,7 +38,7 @@ record ServeFile(Map<String, Value> options, List<Map<String, Value>> models) {
 
   /** Keys of a model. */
   static final List<String> OF_MODEL =
-      List.of("name", "label", "path", "follow", "tables", "candidates");
+      List.of("name", "label", "path", "follow", "tables", "candidates", "memory");
 
   /** A file that is longer says something else. */
   private static final long MOST_BYTES = 1 << 20;

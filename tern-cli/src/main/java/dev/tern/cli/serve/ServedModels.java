@@ -1,5 +1,6 @@
 package dev.tern.cli.serve;
 
+import dev.tern.base.Shown;
 import dev.tern.cli.config.ConfigException;
 import dev.tern.embedding.config.RowFormat;
 import dev.tern.predict.Candidates;
@@ -13,7 +14,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Function;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * The models to serve, as arguments and a file name them.
@@ -49,7 +52,8 @@ record ServedModels(CandidateReading reading) {
                 new ServedName.Own(
                     Optional.empty(),
                     Optional.empty(),
-                    candidates(files.getOrDefault(name.name(), List.of())))))
+                    candidates(files.getOrDefault(name.name(), List.of())),
+                    OptionalLong.empty())))
         .toList();
   }
 
@@ -95,7 +99,48 @@ record ServedModels(CandidateReading reading) {
         new ServedName.Own(
             choice(model, "follow", ModelSource.Follow.class),
             choice(model, "tables", RowFormat.class),
-            candidates(files)));
+            candidates(files),
+            Optional.ofNullable(model.get("memory"))
+                .map(value -> OptionalLong.of(bytes(value, "memory")))
+                .orElse(OptionalLong.empty())));
+  }
+
+  private static long bytes(ServeFile.Value value, String key) {
+    try {
+      return new Amounts.Bytes().convert(value.text(key));
+    } catch (TypeConversionException e) {
+      throw new ConfigException("%s: %s: %s".formatted(value.where(), key, e.getMessage()), e);
+    }
+  }
+
+  /**
+   * The models with the limits of memory that options name.
+   *
+   * @param limits those of all models are left out
+   */
+  static List<ServedName> limited(List<ServedName> names, List<Amounts.Limit> limits) {
+    List<ServedName> limited = new ArrayList<>(names);
+    for (Amounts.Limit limit : limits) {
+      if (limit.model().isEmpty()) {
+        continue;
+      }
+      boolean isNamed = false;
+      for (int i = 0; i < limited.size(); i++) {
+        ServedName each = limited.get(i);
+        if (limit.isOf(each)) {
+          isNamed = true;
+          limited.set(i, each.with(each.own().withMemory(limit.bytes())));
+        }
+      }
+      if (!isNamed) {
+        throw new ConfigException(
+            "--memory: got %s, expected the name of a model that is served, one of %s"
+                .formatted(
+                    limit.model(),
+                    Shown.list(names.stream().map(ServedName::name).distinct().toList())));
+      }
+    }
+    return limited;
   }
 
   private static Optional<String> text(Map<String, ServeFile.Value> model, String key) {

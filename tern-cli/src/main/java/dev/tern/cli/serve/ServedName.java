@@ -8,6 +8,7 @@ import dev.tern.serve.http.ModelSource;
 import dev.tern.stream.TopicAddress;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 
@@ -28,8 +29,14 @@ record ServedName(String name, String label, Path path, Optional<TopicAddress> t
   record Own(
       Optional<ModelSource.Follow> follow,
       Optional<RowFormat> tables,
-      Optional<Function<Path, Candidates.Source>> candidates) {
-    static final Own NOTHING = new Own(Optional.empty(), Optional.empty(), Optional.empty());
+      Optional<Function<Path, Candidates.Source>> candidates,
+      OptionalLong memory) {
+    static final Own NOTHING =
+        new Own(Optional.empty(), Optional.empty(), Optional.empty(), OptionalLong.empty());
+
+    Own withMemory(long bytes) {
+      return new Own(follow, tables, candidates, OptionalLong.of(bytes));
+    }
   }
 
   /** A folder whose own name says nothing of the model. */
@@ -107,7 +114,8 @@ record ServedName(String name, String label, Path path, Optional<TopicAddress> t
           path,
           follow(follow),
           own.tables().map(scoring::withTables).orElse(scoring),
-          own.candidates().map(reading -> reading.apply(path)));
+          own.candidates().map(reading -> reading.apply(path)),
+          own.memory());
     } catch (IllegalArgumentException e) {
       throw new ConfigException(String.valueOf(e.getMessage()), e);
     }

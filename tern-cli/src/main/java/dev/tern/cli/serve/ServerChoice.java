@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -122,12 +123,12 @@ final class ServerChoice {
 
   @Option(
       names = "--memory",
-      paramLabel = "BYTES",
-      converter = Amounts.Bytes.class,
+      paramLabel = "[NAME=]BYTES",
+      converter = Amounts.Limits.class,
       description =
           "The most memory outside the heap for each model (default: what the machine or container"
-              + " has beside the heap).")
-  private Long memory = ServeOptions.DEFAULT.memory();
+              + " has beside the heap); with a name in front for that model alone.")
+  private List<Amounts.Limit> memory = List.of();
 
   /** What the options say together. */
   ServeOptions options() {
@@ -145,10 +146,19 @@ final class ServerChoice {
           admin,
           Optional.ofNullable(accessLog),
           grace,
-          memory);
+          memory.stream()
+              .filter(limit -> limit.model().isEmpty())
+              .reduce((_, last) -> last)
+              .map(Amounts.Limit::bytes)
+              .orElse(ServeOptions.DEFAULT.memory()));
     } catch (IllegalArgumentException e) {
       throw new ConfigException(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  /** Models with the limits of memory that name them. */
+  List<ServedName> limited(List<ServedName> names) {
+    return ServedModels.limited(names, memory);
   }
 
   private Optional<Listening.Tls> tls() {

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,9 +28,10 @@ final class ServeFileTest {
       queue-time: 50ms
       admin: false
       tables: int8
+      memory: 3g
       models:
         - {path: runs/clicks/checkpoints}
-        - {name: ads, label: canary, path: runs/b, follow: none, tables: stored}
+        - {name: ads, label: canary, path: runs/b, follow: none, tables: stored, memory: 64m}
         - {name: shop, path: runs/shop, candidates: [a.csv, b.csv]}
         - {path: runs/one, candidates: c.csv}
       """;
@@ -61,6 +63,36 @@ final class ServeFileTest {
     assertThat((Boolean) value(command, "--admin")).isFalse();
     assertThat(value(command, "--tables")).hasToString("INT8");
     assertThat(value(command, "--host")).isEqualTo("127.0.0.1");
+    assertThat(value(command, "--memory")).isEqualTo(List.of(new Amounts.Limit("", 3L << 30)));
+  }
+
+  @Test
+  void aLimitOfMemoryIsThatOfAllModelsOrOfTheOneThatItNames() {
+    List<ServedName> names =
+        List.of(
+            ServedName.of("ads=runs/a"),
+            ServedName.of("ads@canary=runs/b"),
+            ServedName.of("shop=runs/c"));
+    assertThat(memory(names, "4g")).containsExactly(0L, 0L, 0L);
+    assertThat(memory(names, "4g", "ads=2g")).containsExactly(2L << 30, 2L << 30, 0L);
+    assertThat(memory(names, "ads=2g", "ads@canary=1k")).containsExactly(2L << 30, 1024L, 0L);
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> memory(names, "shp=1g"))
+        .withMessageContaining("--memory: got shp, expected the name of a model that is served")
+        .withMessageContaining("shop");
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(() -> memory(names, "shop=0"))
+        .withMessageContaining("memory: got 0, expected a number of bytes");
+  }
+
+  /** The limits that models have for themselves; 0 for none. */
+  private static List<Long> memory(List<ServedName> names, String... limits) {
+    List<Amounts.Limit> all =
+        Stream.of(limits).map(text -> new Amounts.Limits().convert(text)).toList();
+    return ServedModels.limited(names, all).stream()
+        .map(name -> name.source(ModelSource.Follow.LATEST, ScoreOptions.DEFAULT))
+        .map(source -> source.memory().orElse(0))
+        .toList();
   }
 
   @Test
@@ -89,6 +121,8 @@ final class ServeFileTest {
         .isEqualTo("ads@canary runs/b");
     assertThat(second.follow()).isEqualTo(ModelSource.Follow.NONE);
     assertThat(second.scoring().tables()).hasToString("STORED");
+    assertThat(first.memory()).isEmpty();
+    assertThat(second.memory()).hasValue(64 << 20);
     assertThat(sources.get(2).candidates()).isPresent();
     assertThat(sources.get(3).candidates()).isPresent();
   }
@@ -168,6 +202,7 @@ final class ServeFileTest {
       value = {
         "port: x#serve.yaml line 1: port: got x, expected a whole number",
         "admin: yes#admin: got yes, expected true or false",
+        "memory: 8q#memory: got 8q, expected bytes, as in 512k or 8m",
         "max-body: 8q#max-body: got 8q, expected bytes, as in 512k or 8m",
         "follow: newest#follow: got newest, expected one of latest, best, none",
         "host: [a, b]#host: got 2 values, expected one"
@@ -183,7 +218,7 @@ final class ServeFileTest {
     Random random = new Random(4);
     for (int round = 0; round < 2_000; round++) {
       StringBuilder damaged = new StringBuilder(WHOLE);
-      for (int i = 1 + random.nextInt(3); i > 0; i--) {
+      for (int i = 1 + random.nextInt(3); i > 0 && !damaged.isEmpty(); i--) {
         int at = random.nextInt(damaged.length());
         switch (random.nextInt(3)) {
           case 0 -> damaged.deleteCharAt(at);

@@ -62,6 +62,12 @@ final class ServedNameTest {
     assertThat(bytes.convert("512")).isEqualTo(512);
     assertThat(bytes.convert("8M")).isEqualTo(8 << 20);
     assertThat(bytes.convert("999999999999g")).isEqualTo(Long.MAX_VALUE);
+    Amounts.Limits limits = new Amounts.Limits();
+    assertThat(limits.convert("2k")).isEqualTo(new Amounts.Limit("", 2048));
+    assertThat(limits.convert("a@b=2k")).isEqualTo(new Amounts.Limit("a@b", 2048));
+    for (String wrong : new String[] {"=2k", "a=", "a=b", "2k=a"}) {
+      assertThatThrownBy(() -> limits.convert(wrong)).isInstanceOf(TypeConversionException.class);
+    }
     Amounts.Time time = new Amounts.Time();
     assertThat(time.convert("100ms")).isEqualTo(Duration.ofMillis(100));
     assertThat(time.convert("5s")).isEqualTo(Duration.ofSeconds(5));

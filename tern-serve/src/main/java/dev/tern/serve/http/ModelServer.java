@@ -68,10 +68,12 @@ public final class ModelServer implements AutoCloseable {
         options,
         sources,
         new Parts(
-            source ->
-                Optional.ofNullable(feeds.get(source))
-                    .map(feed -> FollowedModel.open(source, options.memory(), metrics, notes, feed))
-                    .orElseGet(() -> FollowedModel.open(source, options.memory(), metrics, notes)),
+            source -> {
+              long memory = source.memory().orElse(options.memory());
+              return Optional.ofNullable(feeds.get(source))
+                  .map(feed -> FollowedModel.open(source, memory, metrics, notes, feed))
+                  .orElseGet(() -> FollowedModel.open(source, memory, metrics, notes));
+            },
             ServedProtocols.all(bodies),
             (model, front) -> {
               model.versions().forEach(LiveModel::warmUp);

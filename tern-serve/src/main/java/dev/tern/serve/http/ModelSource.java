@@ -4,6 +4,7 @@ import dev.tern.predict.Candidates;
 import dev.tern.predict.ScoreOptions;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.regex.Pattern;
 
 /**
@@ -16,6 +17,8 @@ import java.util.regex.Pattern;
  * @param follow which checkpoints of a run take the place of the one served
  * @param scoring how it computes
  * @param candidates reads the items that a model of two towers finds the best of, if it is to
+ * @param memory the most bytes outside the heap; where it has none of its own, {@link
+ *     ServeOptions#memory}
  */
 public record ModelSource(
     String name,
@@ -23,7 +26,8 @@ public record ModelSource(
     Path path,
     Follow follow,
     ScoreOptions scoring,
-    Optional<Candidates.Source> candidates) {
+    Optional<Candidates.Source> candidates,
+    OptionalLong memory) {
   /** The label of a model that is given none. */
   public static final String STABLE = "stable";
 
@@ -39,15 +43,21 @@ public record ModelSource(
     NONE
   }
 
-  /** Checks name and label. */
+  /** Checks name, label and memory. */
   public ModelSource {
     requireName("model", name);
     requireName("label", label);
+    memory.ifPresent(ServeOptions::requireMemory);
   }
 
   /** A model that finds no items. */
   public ModelSource(String name, String label, Path path, Follow follow, ScoreOptions scoring) {
-    this(name, label, path, follow, scoring, Optional.empty());
+    this(name, label, path, follow, scoring, Optional.empty(), OptionalLong.empty());
+  }
+
+  /** The same with a limit of its own. */
+  public ModelSource withMemory(long bytes) {
+    return new ModelSource(name, label, path, follow, scoring, candidates, OptionalLong.of(bytes));
   }
 
   /** Whether {@code text} may be the name of a model. */

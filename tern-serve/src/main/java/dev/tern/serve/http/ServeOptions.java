@@ -15,8 +15,9 @@ import java.util.Optional;
  * @param accessLog the file for one line of JSON a request; {@code -} is the standard output
  * @param grace how long the server still takes requests after it was told to stop, so that who
  *     sends them learns that it is not ready
- * @param memory the most bytes outside the heap for each model: tables, changes on their way into
- *     them, weights, working memory. By default what this machine or container has beside the heap
+ * @param memory the most bytes outside the heap for each model that does not say: tables, changes
+ *     on their way into them, weights, working memory. By default what this machine or container
+ *     has beside the heap
  */
 public record ServeOptions(
     Listening listening,
@@ -48,9 +49,13 @@ public record ServeOptions(
       throw new IllegalArgumentException(
           "serve: got a grace of " + grace + ", expected 0 to 10 minutes");
     }
-    if (memory < 1) {
+    requireMemory(memory);
+  }
+
+  static void requireMemory(long bytes) {
+    if (bytes < 1) {
       throw new IllegalArgumentException(
-          "memory: got " + memory + ", expected a number of bytes, as in 4g");
+          "memory: got " + bytes + ", expected a number of bytes, as in 4g");
     }
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.tern.base.DataException;
 import dev.tern.data.Batch;
+import dev.tern.internal.memory.OutOfBudgetException;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.predict.Predictor;
@@ -253,6 +254,20 @@ final class FollowedModelTest {
       Thread.sleep(300); // Too short to see each wrong follower, but never wrong about a right one.
       assertThat(scored(server)).isEqualTo("2");
     }
+  }
+
+  @Test
+  void aModelWithALimitOfItsOwnIsNotLoadedAboveIt() {
+    ModelSource source =
+        new ModelSource(
+            "m", "stable", temp.resolve("run"), ModelSource.Follow.LATEST, ScoreOptions.DEFAULT);
+    assertThatThrownBy(() ->
+            ModelServer.start(TestServer.OPTIONS, List.of(source.withMemory(2_000)), notes::add)
+                .close())
+        .isInstanceOf(OutOfBudgetException.class);
+    assertThatThrownBy(() -> source.withMemory(0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("memory: got 0, expected a number of bytes");
   }
 
   @Test
