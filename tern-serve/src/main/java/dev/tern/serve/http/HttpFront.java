@@ -277,7 +277,6 @@ final class HttpFront implements AutoCloseable {
       }
       tls.ifPresent(HttpTls::refresh);
       tokens.ifPresent(Watched::refresh);
-      accessLog.ifPresent(AccessLog::flush);
     } catch (RuntimeException e) {
       broken(e); // Or the timer would not come again.
     }

@@ -35,7 +35,8 @@ public final class ModelServer implements AutoCloseable {
   private ModelServer(ServeOptions options, Parts parts, Consumer<String> notes) {
     this.options = options;
     answers = new Answers(parts.protocols(), parts.again(), notes);
-    Optional<AccessLog> log = options.accessLog().map(file -> AccessLog.open(file, notes));
+    Optional<AccessLog> log =
+        options.accessLog().map(file -> AccessLog.open(file, parts.metrics().linesDropped, notes));
     front = new HttpFront(options, answers, parts.metrics(), parts.bodies(), log, notes);
   }
 

@@ -43,6 +43,9 @@ final class ServeMetrics {
           QUEUE_FULL, QUEUE_TIME, SLOW_BODY, SLOW_HEADER, ABORTED, TOKEN, NOT_READY);
   final LongAdder reloadFailures = new LongAdder();
 
+  /** Lines of the access log that its file took too slowly, or not at all. */
+  final LongAdder linesDropped = new LongAdder();
+
   /** A state of the server when a page is written. */
   record State(List<Hosted> models, int queued, int inFlight, int connections, BodyBudget bodies) {}
 
@@ -133,6 +136,9 @@ final class ServeMetrics {
     page.family("tern_rejected_total", "counter", "Requests refused before they were computed.");
     rejected.write(page, "tern_rejected_total", "reason");
     page.line("tern_rejected_total", Exposition.label("reason", BODIES), state.bodies().refused());
+    page.family(
+        "tern_access_log_dropped_total", "counter", "Lines of the access log that are left out.");
+    page.line("tern_access_log_dropped_total", "", linesDropped.sum());
     page.family("tern_queue_depth", "gauge", "Requests that wait for their turn.");
     page.line("tern_queue_depth", "", state.queued());
     page.family("tern_inflight_requests", "gauge", "Requests that are computed.");
