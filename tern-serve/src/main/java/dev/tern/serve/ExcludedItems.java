@@ -20,6 +20,10 @@ final class ExcludedItems {
   private static final long[] NONE = {};
   private static final int LEAST = 16;
 
+  /** Of an item: its id, and its number. */
+  private static final int ITEM_BYTES = Long.BYTES + Integer.BYTES;
+
+  private final RequestContext context;
   private final RowFiller filler;
   private final Batch one;
   private final int slot;
@@ -34,7 +38,9 @@ final class ExcludedItems {
   /**
    * @param slot of raw rows whose ids name items
    */
-  ExcludedItems(FeatureEncoder encoder, int slot) {
+  ExcludedItems(RequestContext context, int slot) {
+    this.context = context;
+    FeatureEncoder encoder = context.encoder;
     filler = encoder.filler();
     one = new Batch(encoder.rawSchema(), 1);
     this.slot = slot;
@@ -92,11 +98,20 @@ final class ExcludedItems {
     int count = 0;
     for (; json.currentToken() != JsonToken.END_ARRAY; json.nextToken()) {
       if (count == ids.length) {
-        ids = Arrays.copyOf(ids, Math.max(LEAST, 2 * count));
+        int more = Math.max(LEAST, count);
+        requireRoom(more);
+        ids = Arrays.copyOf(ids, count + more);
       }
       ids[count++] = id(json);
     }
     return Arrays.copyOf(ids, count);
+  }
+
+  private void requireRoom(int items) {
+    if (!context.holds((long) ITEM_BYTES * items)) {
+      throw new RefusedException(
+          503, "exclude: got more items than memory is left for; ask again, or leave out fewer");
+    }
   }
 
   private long id(JsonParser json) {

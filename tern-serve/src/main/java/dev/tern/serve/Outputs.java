@@ -65,6 +65,7 @@ final class Outputs {
 
   /** Scores the rows, as the outputs need it. */
   List<Output> score() {
+    version.requireBrief(context);
     boolean logit = false;
     for (int i = 0; i < all.size(); i++) {
       logit |= all.get(i).kind == Kind.LOGIT;

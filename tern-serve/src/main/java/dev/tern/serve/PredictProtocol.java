@@ -44,6 +44,7 @@ public final class PredictProtocol {
     try {
       PredictRequest request = new PredictRequest(context, body, length, invocation);
       request.read();
+      version.requireBrief(context);
       Scoring scoring = context.scoring;
       scoring.run(version, context.rows, context.options.top, false);
       JsonOutput out = context.output;

@@ -26,7 +26,7 @@ final class RequestContext {
   final RowFiller onceFiller;
 
   final Batch once;
-  final JsonOutput output = new JsonOutput();
+  final JsonOutput output = new JsonOutput(this::holds);
   final RequestOptions options = new RequestOptions();
   final Scoring scoring = new Scoring();
   final InferInputs inputs = new InferInputs();
@@ -75,17 +75,25 @@ final class RequestContext {
           "context: got %,d values for each of %,d rows, expected at most %,d in all; send fewer rows at once"
               .formatted(values, count, MOST_REPEATED));
     }
-    if (!memory.take(bytes)) {
+    if (!holds(bytes)) {
       throw new RefusedException(
           503,
           "context: got %,d values for each of %,d rows, for which no memory is left; ask again, or send fewer rows at once"
               .formatted(values, count));
     }
-    held += bytes;
+  }
+
+  /** Holds memory until the request is answered; false where there is no room. */
+  boolean holds(long bytes) {
+    boolean taken = memory.take(bytes);
+    held += taken ? bytes : 0;
+    return taken;
   }
 
   /** Gives back what the request held. */
   void giveMemory() {
+    output.shrink();
+    message.shrink();
     memory.give(held);
     held = 0;
   }

@@ -20,6 +20,9 @@ public final class RetrieveProtocol {
   /** Items of an answer, of all users. */
   static final int MOST_ITEMS = 1_000_000;
 
+  /** Of an item that is found: number and score, while it is searched and as a result. */
+  private static final int FOUND_BYTES = 2 * (Integer.BYTES + Float.BYTES);
+
   /** Items for a user where a request does not say how many. */
   private static final int USUAL = 10;
 
@@ -80,12 +83,13 @@ public final class RetrieveProtocol {
                         .formatted(version.model())));
     RequestContext context = contexts.take(version.encoder());
     try {
-      ExcludedItems excluded = new ExcludedItems(version.encoder(), items.slot());
+      ExcludedItems excluded = new ExcludedItems(context, items.slot());
       context.excluded = excluded;
       Writing writing = reading.read(context);
       int top = context.options.top == 0 ? USUAL : context.options.top;
       int users = context.rows.size();
       requireSize(users, top, context.options.explain);
+      requireRoom(context, (long) users * Math.min(top, items.size()));
       ItemFinder.Found found = items.top(context.rows, top, excluded.numbers(items, users));
       context.output.clear();
       return writing.write(items, found, context.output);
@@ -95,6 +99,15 @@ public final class RetrieveProtocol {
       throw new RefusedException(400, String.valueOf(e.getMessage()));
     } finally {
       contexts.give(context);
+    }
+  }
+
+  private static void requireRoom(RequestContext context, long found) {
+    if (!context.holds(found * FOUND_BYTES)) {
+      throw new RefusedException(
+          503,
+          "body: got a request for %,d items in all, for which no memory is left; ask again, or for fewer"
+              .formatted(found));
     }
   }
 

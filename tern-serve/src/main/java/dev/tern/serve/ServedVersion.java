@@ -17,11 +17,16 @@ import java.util.Optional;
  * @param step the step of training that it was saved at
  * @param scorer scores rows
  * @param items finds items for users, where the model is served with candidates
+ * @param brief whether it answers only what takes little time
  */
-public record ServedVersion(String model, long step, Scorer scorer, Optional<Items> items) {
+public record ServedVersion(
+    String model, long step, Scorer scorer, Optional<Items> items, boolean brief) {
+  /** Rows of a request that takes little time. */
+  private static final int BRIEF_ROWS = 64;
+
   /** A model that finds no items. */
   public ServedVersion(String model, long step, Scorer scorer) {
-    this(model, step, scorer, Optional.empty());
+    this(model, step, scorer, Optional.empty(), false);
   }
 
   /** What finds the best of all candidates. Thread-safe. */
@@ -148,17 +153,38 @@ public record ServedVersion(String model, long step, Scorer scorer, Optional<Ite
             version.score(rows, target, counts);
           }
         },
-        version.items().map(OfFinder::new));
+        version.items().map(OfFinder::new),
+        false);
   }
 
   /** The same with another scorer, such as one that counts. */
   public ServedVersion with(Scorer other) {
-    return new ServedVersion(model, step, other, items);
+    return new ServedVersion(model, step, other, items, brief);
   }
 
   /** The same with other items, such as some that are counted. */
   public ServedVersion with(Items other) {
-    return new ServedVersion(model, step, scorer, Optional.of(other));
+    return new ServedVersion(model, step, scorer, Optional.of(other), brief);
+  }
+
+  /**
+   * The same for a thread that must not be held.
+   *
+   * @param only whether it answers only what takes little time
+   */
+  public ServedVersion brief(boolean only) {
+    return only == brief ? this : new ServedVersion(model, step, scorer, items, only);
+  }
+
+  /**
+   * Looks at a request that was read, before it is computed.
+   *
+   * @throws LongRequestException where it takes longer than the thread at hand has time for
+   */
+  void requireBrief(RequestContext context) {
+    if (brief && (context.options.explain || context.rows.size() > BRIEF_ROWS)) {
+      throw new LongRequestException();
+    }
   }
 
   /** What turns rows into features. */

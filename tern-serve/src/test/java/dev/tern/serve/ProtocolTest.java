@@ -1,6 +1,7 @@
 package dev.tern.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.tern.predict.Predictor;
 import dev.tern.requests.SmallModel;
@@ -464,5 +465,24 @@ final class ProtocolTest {
     assertThat(predict(plain, "{\"instances\":" + rows + ",\"parameters\":{\"top_k\":3}}"))
         .isEqualTo(expected);
     assertThat(invoke("{\"instances\":" + rows + ",\"params\":{\"top_k\":3}}")).isEqualTo(expected);
+  }
+
+  @Test
+  void whatTakesAWhileIsLeftToThreadsThatMayBeHeld() {
+    ServedVersion brief = plain.brief(true);
+    String rows = "{\"instances\":[%s{}]}";
+    String most = rows.formatted("{},".repeat(63));
+    assertThat(predict(brief, most)).isEqualTo(predict(plain, most));
+    for (String body :
+        List.of(
+            rows.formatted("{},".repeat(64)),
+            "{\"parameters\":{\"explain\":true},\"instances\":[{}]}")) {
+      assertThatExceptionOfType(LongRequestException.class).isThrownBy(() -> predict(brief, body));
+      assertThat(predict(brief.brief(false), body)).isEqualTo(predict(plain, body));
+    }
+    String explain =
+        "{\"parameters\":{\"explain\":true},\"inputs\":[{\"name\":\"I1\",\"shape\":[1],\"datatype\":\"FP32\",\"data\":[1.5]}]}";
+    assertThatExceptionOfType(LongRequestException.class).isThrownBy(() -> infer(brief, explain));
+    assertThat(infer(plain, explain)).contains("shares");
   }
 }

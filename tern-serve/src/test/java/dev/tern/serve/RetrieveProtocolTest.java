@@ -319,6 +319,68 @@ final class RetrieveProtocolTest {
         .withMessageContaining("outputs: got items twice, expected it once");
   }
 
+  /** Memory of a size that notes the most that was taken of it. */
+  private static final class Counted implements RequestMemory {
+    private final long room;
+    private long held;
+    private long most;
+
+    Counted(long room) {
+      this.room = room;
+    }
+
+    @Override
+    public boolean take(long bytes) {
+      if (held + bytes > room) {
+        return false;
+      }
+      held += bytes;
+      most = Math.max(most, held);
+      return true;
+    }
+
+    @Override
+    public void give(long bytes) {
+      held -= bytes;
+    }
+  }
+
+  private static Reply rows(Counted memory, String body) {
+    byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+    return new RetrieveProtocol(new RequestContexts(memory)).rows(version, bytes, bytes.length);
+  }
+
+  @Test
+  void itemsFoundThoseLeftOutAndTheAnswerCountInTheMemoryOfRequests() {
+    String users = "{},".repeat(899) + "{}";
+    List<String> bodies =
+        List.of(
+            "{\"instances\":[%s],\"parameters\":{\"top_k\":12}}".formatted(users),
+            "{\"instances\":[{}],\"exclude\":[%s7]}".formatted("7,".repeat(9_999)));
+    List<String> refusals = List.of("for which no memory is left", "exclude: got more items than");
+    List<Long> least = List.of(900L * 12 * 16, 10_000L * 12);
+    for (int i = 0; i < 2; i++) {
+      String body = bodies.get(i);
+      Counted memory = new Counted(Long.MAX_VALUE);
+      assertThat(rows(memory, body).status()).isEqualTo(200);
+      assertThat(memory.most).isGreaterThan(least.get(i));
+      assertThat(memory.held).isZero();
+      assertThat(rows(new Counted(memory.most), body).status()).isEqualTo(200);
+      for (long room : new long[] {0, memory.most - 1}) {
+        Counted small = new Counted(room);
+        assertThatExceptionOfType(RefusedException.class)
+            .isThrownBy(() -> rows(small, body))
+            .withMessageContaining("memory is left")
+            .matches(fault -> fault.status() == 503);
+        assertThat(small.held).isZero();
+      }
+      String refusal = refusals.get(i);
+      assertThatExceptionOfType(RefusedException.class)
+          .isThrownBy(() -> rows(new Counted(0), body))
+          .withMessageContaining(refusal);
+    }
+  }
+
   @Test
   void damagedBodiesAreAnsweredOrRefused() {
     List<RequestBodies.Body> whole = new ArrayList<>();

@@ -1,6 +1,7 @@
 package dev.tern.serve.http;
 
 import dev.tern.base.DataException;
+import dev.tern.serve.LongRequestException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.ServedVersion;
 import dev.tern.serve.http.metrics.ModelMetrics;
@@ -244,6 +245,7 @@ final class Answers {
    * Scores the rows of a body, or finds items for them.
    *
    * @param body the bytes {@code body[0, length)}
+   * @param brief whether it is refused, by a {@link LongRequestException}, where it takes a while
    */
   Scored score(
       Route route,
@@ -251,7 +253,8 @@ final class Answers {
       ModelMetrics metrics,
       byte[] body,
       int length,
-      OptionalInt jsonLength) {
+      OptionalInt jsonLength,
+      boolean brief) {
     Protocol protocol =
         switch (route.kind()) {
           case INFER -> protocols.scoring().infer();
@@ -262,7 +265,7 @@ final class Answers {
           default -> throw new IllegalArgumentException("answers: got " + route.kind());
         };
     try (LiveModel.Lease lease = model.lease(route)) {
-      ServedVersion version = metrics.counted(lease.version());
+      ServedVersion version = metrics.counted(lease.version()).brief(brief);
       return new Scored(protocol.answer(version, body, length, jsonLength), version.step());
     }
   }

@@ -6,9 +6,12 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Bytes that all requests may hold at once, so that slow callers fill no heap: bodies as they were
- * sent, inflated ones, and columns that a body has once for many rows.
+ * sent, inflated ones, columns that a body has once for many rows, items that are found, and large
+ * answers until they are sent.
  */
 final class BodyBudget implements RequestMemory {
+  private static final int SMALL_ANSWER = 16 << 10;
+
   private final long most;
   private final AtomicLong held = new AtomicLong();
   private final LongAdder refused = new LongAdder();
@@ -30,6 +33,25 @@ final class BodyBudget implements RequestMemory {
       return false;
     }
     return true;
+  }
+
+  /**
+   * Takes the bytes of an answer until it is sent. Small ones are not counted: a caller that reads
+   * none of them holds as much memory by its connection.
+   */
+  boolean takeAnswer(long bytes) {
+    return !isCounted(bytes) || take(bytes);
+  }
+
+  /** Gives back what {@link #takeAnswer} took. */
+  void giveAnswer(long bytes) {
+    if (isCounted(bytes)) {
+      give(bytes);
+    }
+  }
+
+  static boolean isCounted(long answer) {
+    return answer > SMALL_ANSWER;
   }
 
   /** How often there was no room. */

@@ -61,11 +61,21 @@ final class GrpcAnswers {
     return Route.of(kind, asked.model(), asked.version());
   }
 
-  /** Scores the rows of a message. */
+  /**
+   * Scores the rows of a message.
+   *
+   * @param brief as in {@link Answers#score}
+   */
   Answers.Scored score(
-      Route route, Hosted model, ModelMetrics metrics, byte[] body, int from, int to) {
+      Route route,
+      Hosted model,
+      ModelMetrics metrics,
+      byte[] body,
+      int from,
+      int to,
+      boolean brief) {
     try (LiveModel.Lease lease = model.lease(route)) {
-      ServedVersion version = metrics.counted(lease.version());
+      ServedVersion version = metrics.counted(lease.version()).brief(brief);
       return new Answers.Scored(messages.infer(version, body, from, to), version.step());
     }
   }

@@ -17,6 +17,9 @@ final class HttpBody {
   private static final int FIRST_BYTES = 64 << 10;
   private static final byte[] NOTHING = {};
 
+  /** Bytes that a thread which reads connections takes of a body before others have their turn. */
+  private static final int MOST_AT_ONCE = 256 << 10;
+
   /** Who wants the body. One of these ends the reading. */
   interface Reader {
     /** All of it has come. */
@@ -66,10 +69,19 @@ final class HttpBody {
     return length;
   }
 
-  /** Reads what has come; goes on when more comes. */
+  /** Reads what has come; goes on when more comes. Does not hold its thread for long. */
   void read() {
+    read(MOST_AT_ONCE);
+  }
+
+  /** The same on a thread that may be held. */
+  private void readOn() {
+    read(Integer.MAX_VALUE);
+  }
+
+  private void read(int atOnce) {
     try {
-      if (take()) {
+      if (take(atOnce)) {
         reader.whole();
       }
     } catch (RefusedException e) {
@@ -81,12 +93,21 @@ final class HttpBody {
     }
   }
 
-  /** Appends what has come; true where it was the last of the body. */
-  private boolean take() {
+  /**
+   * Appends what has come; true where it was the last of the body.
+   *
+   * @param atOnce bytes after which another thread goes on
+   */
+  private boolean take(int atOnce) {
     Throwable failure;
     synchronized (this) { // The sweep may give up on the body meanwhile.
+      int before = length;
       while (true) {
         if (isRead) {
+          return false;
+        }
+        if (length - before >= atOnce) {
+          front.execute(this::readOn);
           return false;
         }
         Content.Chunk chunk = request.read();

@@ -1,5 +1,6 @@
 package dev.tern.serve.http;
 
+import dev.tern.serve.LongRequestException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.http.metrics.ModelMetrics;
 import dev.tern.serve.wire.RefusedException;
@@ -45,6 +46,10 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
   private ModelMetrics metrics;
   private final HttpBody body;
   private boolean isWarmUp;
+
+  /** Whether it is computed on the thread that reads its connection. */
+  private boolean isHere;
+
   private String version = "";
 
   HttpExchange(HttpFront front, Request request, Response response, Callback callback) {
@@ -161,7 +166,8 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     if (asked != null && asked.kind().changes()) {
       front.execute(() -> change(asked));
     } else {
-      front.admit(this, asked != null && served != null && isQuick(asked, served));
+      isHere = asked != null && served != null && isQuick(asked, served);
+      front.admit(this, isHere);
     }
   }
 
@@ -196,26 +202,33 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     }
     long begun = System.nanoTime();
     try {
-      byte[] bytes = body.bytes();
-      int count = body.length();
-      Optional<String> encoding = encoding();
-      if (Inflate.isNeeded(encoding)) {
-        bytes = body.inflated(0, encoding.get());
-        count = bytes.length;
-      }
-      Answers.Scored scored =
-          front.answers().score(asked, served, metrics, bytes, count, jsonLength(count));
-      version = Long.toString(scored.step());
-      answer(scored.reply());
+      compute(asked, served);
+    } catch (LongRequestException _) {
+      isHere = false;
+      front.admit(this, false);
+      return;
     } catch (RefusedException e) {
       answer(JsonText.error(e));
     } catch (RuntimeException | Error e) {
       broken(e);
-    } finally {
-      if (!asked.kind().finds()) {
-        served.quick().took(body.length(), System.nanoTime() - begun);
-      }
     }
+    if (!asked.kind().finds()) {
+      served.quick().took(body.length(), System.nanoTime() - begun);
+    }
+  }
+
+  private void compute(Route asked, Hosted served) {
+    byte[] bytes = body.bytes();
+    int count = body.length();
+    Optional<String> encoding = encoding();
+    if (Inflate.isNeeded(encoding)) {
+      bytes = body.inflated(0, encoding.get());
+      count = bytes.length;
+    }
+    Answers.Scored scored =
+        front.answers().score(asked, served, metrics, bytes, count, jsonLength(count), isHere);
+    version = Long.toString(scored.step());
+    answer(scored.reply());
   }
 
   private Optional<String> encoding() {
@@ -253,10 +266,12 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
   }
 
   /** Sends the one answer. */
-  private void answer(Reply reply) {
+  private void answer(Reply wanted) {
     if (!answered.compareAndSet(false, true)) {
       return;
     }
+    boolean hasRoom = front.bodies().takeAnswer(wanted.body().length);
+    Reply reply = hasRoom ? wanted : JsonText.error(HttpFront.noRoom());
     HttpFields.Mutable fields = response.getHeaders();
     response.setStatus(reply.status());
     if (reply.contentType().equals(Reply.JSON)) {
@@ -276,7 +291,7 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     (route == null ? Route.Kind.SERVER : route.kind()).counts(metrics).add(reply.status(), nanos);
     log(reply, nanos);
     body.release();
-    response.write(true, ByteBuffer.wrap(reply.body()), callback);
+    response.write(true, ByteBuffer.wrap(reply.body()), front.sent(reply, callback));
   }
 
   private void log(Reply reply, long nanos) {

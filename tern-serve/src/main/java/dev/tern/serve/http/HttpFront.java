@@ -319,6 +319,22 @@ final class HttpFront implements AutoCloseable {
     return new RefusedException(429, "queue: got more requests than can wait; ask again later");
   }
 
+  /** What is told when an answer is sent: a caller that reads slowly holds it for a while. */
+  Callback sent(Reply answer, Callback callback) {
+    int bytes = answer.body().length;
+    return BodyBudget.isCounted(bytes)
+        ? Callback.from(callback, () -> bodies.giveAnswer(bytes))
+        : callback;
+  }
+
+  /** The error of an answer that there is no memory for. */
+  static RefusedException noRoom() {
+    return new RefusedException(
+        503,
+        "answer: got a large one while others wait to be read, expected memory for it; ask again,"
+            + " or for less at once");
+  }
+
   /**
    * Has a request computed when there is room.
    *

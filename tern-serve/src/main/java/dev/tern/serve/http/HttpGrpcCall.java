@@ -1,6 +1,7 @@
 package dev.tern.serve.http;
 
 import dev.tern.serve.GrpcProtocol;
+import dev.tern.serve.LongRequestException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.grpc.GrpcFrame;
 import dev.tern.serve.grpc.GrpcHead;
@@ -51,6 +52,10 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
   private ModelMetrics metrics;
   private OptionalLong timeout = OptionalLong.empty();
   private boolean isWarmUp;
+
+  /** Whether it is computed on the thread that reads its connection. */
+  private boolean isHere;
+
   private String version = "";
   private volatile @Nullable HttpHealthWatch watch;
 
@@ -154,7 +159,8 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
   @Override
   public void whole() {
     if (called().scores()) {
-      front.admit(this, isQuick());
+      isHere = isQuick();
+      front.admit(this, isHere);
     } else {
       front.execute(this::get);
     }
@@ -227,31 +233,48 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
   @Override
   public void run() {
     try {
-      if (answered.get()) {
-        return; // The caller gave up while it waited.
+      if (!answered.get()) { // Else the caller gave up while it waited.
+        compute();
       }
-      requireTime();
-      Message message = message();
-      Route route = GrpcAnswers.route(Route.Kind.INFER, message.bytes, message.from, message.to);
-      Hosted found = front.answers().model(route);
-      model = found;
-      metrics = Guest.metrics(isWarmUp, front.metrics().warmUp, found.metrics());
-      long begun = System.nanoTime();
-      Answers.Scored scored;
-      try {
-        scored = front.grpc().score(route, found, metrics, message.bytes, message.from, message.to);
-      } finally {
-        found.quick().took(body.length(), System.nanoTime() - begun);
-      }
-      requireTime();
-      version = Long.toString(scored.step());
-      answer(scored.reply());
+    } catch (LongRequestException _) {
+      isHere = false;
+      front.admit(this, false);
+      return;
     } catch (RefusedException e) {
       refused(e);
     } catch (RuntimeException | Error e) {
       broken(e);
+    }
+    body.release();
+  }
+
+  private void compute() {
+    requireTime();
+    Message message = message();
+    Route route = GrpcAnswers.route(Route.Kind.INFER, message.bytes, message.from, message.to);
+    Hosted found = front.answers().model(route);
+    model = found;
+    metrics = Guest.metrics(isWarmUp, front.metrics().warmUp, found.metrics());
+    Answers.Scored scored = score(route, found, message);
+    requireTime();
+    version = Long.toString(scored.step());
+    answer(scored.reply());
+  }
+
+  private Answers.Scored score(Route route, Hosted found, Message message) {
+    long begun = System.nanoTime();
+    boolean isLong = false;
+    try {
+      return front
+          .grpc()
+          .score(route, found, metrics, message.bytes, message.from, message.to, isHere);
+    } catch (LongRequestException e) {
+      isLong = true;
+      throw e;
     } finally {
-      body.release();
+      if (!isLong) {
+        found.quick().took(body.length(), System.nanoTime() - begun);
+      }
     }
   }
 
@@ -317,9 +340,14 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
   }
 
   private void answer(Reply reply) {
+    if (!front.bodies().takeAnswer(reply.body().length)) {
+      throw HttpFront.noRoom();
+    }
     if (!answered.compareAndSet(false, true)) {
+      front.bodies().giveAnswer(reply.body().length);
       return;
     }
+    Callback sent = front.sent(reply, callback);
     HttpFields.Mutable fields = response.getHeaders();
     response.setStatus(200);
     fields.put(TYPE);
@@ -329,8 +357,7 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
     body.release();
     // Two writes: trailers in the same one overtake a message that waits for the caller's window.
     Callback trailers =
-        Callback.from(
-            () -> response.write(true, ByteBuffer.allocate(0), callback), callback::failed);
+        Callback.from(() -> response.write(true, ByteBuffer.allocate(0), sent), sent::failed);
     response.write(false, ByteBuffer.wrap(reply.body()), trailers);
   }
 

@@ -6,15 +6,16 @@ package dev.tern.serve.http;
  * connection meanwhile. So it computes only where such requests took less than 50 µs of late.
  *
  * <p>The mean moves by a sixteenth of each difference and begins at 1 ms: one slow request sends
- * the next ones to other threads at once, and it takes some fifty quick ones to come back.
+ * the next ones to other threads at once, and it takes some fifty quick ones to come back. Slower
+ * ones than that count as 1 ms, so that it never takes many more.
  */
 final class Quick {
   private static final int MOST_BYTES = 8 << 10;
   private static final long MOST_NANOS = 50_000;
-  private static final long FIRST_NANOS = 1_000_000;
+  private static final long SLOW_NANOS = 1_000_000;
   private static final int PART = 16;
 
-  private volatile long mean = FIRST_NANOS;
+  private volatile long mean = SLOW_NANOS;
 
   /**
    * Whether a request is computed where it was read.
@@ -29,7 +30,7 @@ final class Quick {
   void took(int bytes, long nanos) {
     if (bytes <= MOST_BYTES) {
       long before = mean; // Two threads may lose the count of one.
-      mean = before + (nanos - before) / PART;
+      mean = before + (Math.min(nanos, SLOW_NANOS) - before) / PART;
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.tern.serve.wire;
 
 import java.util.Arrays;
+import java.util.function.LongPredicate;
 
 /** JSON as UTF-8, written by hand into an array that is used again. One thread at a time. */
 public final class JsonOutput {
@@ -8,11 +9,41 @@ public final class JsonOutput {
     '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'
   };
 
-  private byte[] bytes = new byte[1024];
+  private static final int FIRST = 1024;
+
+  /** Bytes that it may have without asking, and keeps for what is written next. */
+  private static final int SMALL = 1 << 16;
+
+  private static final int MOST = Integer.MAX_VALUE - 8;
+
+  private final LongPredicate memory;
+  private byte[] bytes = new byte[FIRST];
   private int size;
+
+  /** One that may become as long as it needs to. */
+  public JsonOutput() {
+    this(_ -> true);
+  }
+
+  /**
+   * One that asks for memory.
+   *
+   * @param memory takes so many bytes more, or says that there is no room for them
+   */
+  public JsonOutput(LongPredicate memory) {
+    this.memory = memory;
+  }
 
   public void clear() {
     size = 0;
+  }
+
+  /** Begins anew, and lets go of memory that it asked for. */
+  public void shrink() {
+    size = 0;
+    if (bytes.length > SMALL) {
+      bytes = new byte[FIRST];
+    }
   }
 
   public int size() {
@@ -25,8 +56,20 @@ public final class JsonOutput {
 
   private void room(int more) {
     if (bytes.length - size < more) {
-      bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, size + more));
+      grow((long) size + more);
     }
+  }
+
+  private void grow(long least) {
+    long wanted = Math.min(MOST, Math.max(2L * bytes.length, least));
+    boolean asks = wanted > SMALL;
+    if (least > MOST || asks && !memory.test(wanted - Math.max(SMALL, bytes.length))) {
+      throw new RefusedException(
+          503,
+          "answer: got one of over %,d bytes, for which no memory is left; ask again, or for less at once"
+              .formatted(size));
+    }
+    bytes = Arrays.copyOf(bytes, (int) wanted);
   }
 
   /** Writes ASCII as it stands. */

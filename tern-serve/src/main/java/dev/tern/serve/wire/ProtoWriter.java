@@ -11,13 +11,25 @@ public final class ProtoWriter {
   /** Bytes before a message: whether it is compressed, and its length. */
   public static final int PREFIX = 5;
 
-  private byte[] bytes = new byte[1024];
+  private static final int FIRST = 1024;
+
+  /** Bytes that it keeps for the next message. */
+  private static final int SMALL = 1 << 16;
+
+  private byte[] bytes = new byte[FIRST];
   private int size;
 
   /** Begins a message. */
   public ProtoWriter clear() {
     size = PREFIX;
     return this;
+  }
+
+  /** Lets go of the memory of a large message. */
+  public void shrink() {
+    if (bytes.length > SMALL) {
+      bytes = new byte[FIRST];
+    }
   }
 
   /** The message with the bytes before it. */

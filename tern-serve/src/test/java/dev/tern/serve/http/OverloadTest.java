@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,6 +78,25 @@ final class OverloadTest {
       assertThat(body(first.get(60, TimeUnit.SECONDS))).contains("\"bytes\":90000");
       awaitMetric(server, "tern_body_bytes", 0);
       assertThat(body(zipped(server, gzip("abc")))).contains("\"bytes\":3");
+    }
+  }
+
+  @Test
+  void aLargeAnswerCountsUntilItsCallerHasReadIt() throws Exception {
+    BodyBudget budget = new BodyBudget(TestServer.LARGE + 100_000);
+    try (TestServer server = new TestServer(TestServer.OPTIONS, budget, "m=30");
+        Socket slow = server.connect()) {
+      slow.getOutputStream()
+          .write(
+              "POST /v2/models/m/infer HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 5\r\n\r\nlarge"
+                  .getBytes(StandardCharsets.US_ASCII));
+      awaitMetric(server, "tern_body_bytes", TestServer.LARGE);
+      String refused = server.ask("POST", "/v2/models/m/infer", "large");
+      assertThat(status(refused)).isEqualTo(503);
+      assertThat(refused).contains("Retry-After: 1", "answer: got a large one");
+      assertThat(status(server.ask("POST", "/v2/models/m/infer", "abc"))).isEqualTo(200);
+      assertThat(TestServer.rest(slow).length()).isGreaterThan(TestServer.LARGE);
+      awaitMetric(server, "tern_body_bytes", 0);
     }
   }
 

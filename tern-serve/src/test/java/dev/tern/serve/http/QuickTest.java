@@ -54,6 +54,15 @@ final class QuickTest {
   }
 
   @Test
+  void aRequestThatTookSecondsIsForgottenAsSoonAsOneOfAMillisecond() {
+    answer(100, 20);
+    answer(1, 3_000_000);
+    assertThat(quick.is(1_000)).isFalse();
+    answer(20, 20);
+    assertThat(quick.is(1_000)).isTrue();
+  }
+
+  @Test
   void aRequestThatTakesFiftyMicrosecondsIsNotQuick() {
     answer(500, 51);
     assertThat(quick.is(1_000)).isFalse();
@@ -78,5 +87,35 @@ final class QuickTest {
       // Threads that took turns would not come fifty times in a row.
       assertThat(inOneThread).isEqualTo(50);
     }
+  }
+
+  @Test
+  void requestsForItemsAndLongOnesAreAnsweredByThreadsThatMayBeHeld() throws Exception {
+    try (TestServer server = TestServer.start();
+        HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
+      boolean isQuick = false;
+      for (int i = 0; i < MOST_REQUESTS && !isQuick; i++) {
+        isQuick = isBrief(server, client, "/v2/models/m/infer", "{}");
+      }
+      assertThat(isQuick).isTrue();
+      assertThat(isBrief(server, client, "/v2/models/m/infer", "long")).isFalse();
+      assertThat(isBrief(server, client, "/v2/models/m/retrieve", "{}")).isFalse();
+      assertThat(isBrief(server, client, "/v1/models/m:retrieve", "{}")).isFalse();
+      assertThat(server.metric("tern_inflight_requests")).isZero();
+    }
+  }
+
+  /** Whether the one answer to a request had to be a short one. */
+  private static boolean isBrief(TestServer server, HttpClient client, String path, String body)
+      throws Exception {
+    server.brief.clear();
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(server.url() + path))
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .build();
+    assertThat(client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode())
+        .isEqualTo(200);
+    assertThat(server.brief).hasSize(1);
+    return server.brief.remove();
   }
 }

@@ -85,6 +85,15 @@ final class ServerRoutesTest {
   }
 
   @Test
+  void aBodyThatSeveralThreadsReadIsWhole() throws IOException {
+    String large = "a".repeat(3_000_000);
+    String answer = server.ask("POST", "/v2/models/m/infer", large);
+    assertThat(body(answer)).contains("\"bytes\":3000000");
+    assertThat(body(server.ask("POST", "/v2/models/m/infer", large + "b")))
+        .contains("\"bytes\":3000001");
+  }
+
+  @Test
   void aBodyInPiecesIsOneBody() throws IOException {
     String answer =
         server.raw(

@@ -2,6 +2,7 @@ package dev.tern.serve.http;
 
 import dev.tern.predict.ScoreOptions;
 import dev.tern.serve.GrpcProtocol;
+import dev.tern.serve.LongRequestException;
 import dev.tern.serve.Reply;
 import dev.tern.serve.ServedVersion;
 import dev.tern.serve.wire.RefusedException;
@@ -30,6 +31,9 @@ final class TestServer implements AutoCloseable {
           .withGrace(Duration.ZERO)
           .withLimits(ServeLimits.DEFAULT.withInFlight(4, 8, Duration.ofMinutes(5)));
 
+  /** Bytes of the answer to a request that begins with {@code large}. */
+  static final int LARGE = 32 << 20;
+
   final ConcurrentLinkedQueue<String> notes = new ConcurrentLinkedQueue<>();
   final Map<String, FakeModel> models = new ConcurrentHashMap<>();
 
@@ -46,6 +50,9 @@ final class TestServer implements AutoCloseable {
 
   /** Bodies that are being answered, or wait for a turn. */
   final Semaphore begun = new Semaphore(0);
+
+  /** Of each answer, whether only a short one was taken. */
+  final ConcurrentLinkedQueue<Boolean> brief = new ConcurrentLinkedQueue<>();
 
   /** Runs on the thread that answers. */
   volatile Runnable whenAnswering = () -> {};
@@ -120,7 +127,7 @@ final class TestServer implements AutoCloseable {
       public Reply infer(ServedVersion version, byte[] body, int from, int to) {
         String text = new String(body, from, to - from, StandardCharsets.ISO_8859_1);
         String word =
-            List.of("wait", "refuse", "break").stream()
+            List.of("wait", "refuse", "break", "long", "large").stream()
                 .filter(text::contains)
                 .findFirst()
                 .orElse("else");
@@ -142,8 +149,15 @@ final class TestServer implements AutoCloseable {
 
   private Reply answer(String name, byte[] body, OptionalInt jsonLength, ServedVersion version) {
     String text = new String(body, StandardCharsets.ISO_8859_1);
+    if (text.startsWith("long") && version.brief()) {
+      throw new LongRequestException();
+    }
     answered.add(name);
+    brief.add(version.brief());
     whenAnswering.run();
+    if (text.startsWith("large")) {
+      return Reply.json(200, new byte[LARGE]);
+    }
     if (text.startsWith("wait")) {
       begun.release();
       turns.acquireUninterruptibly();
