@@ -76,6 +76,11 @@ public record CheckpointWriter(
     }
   }
 
+  /** What the manifest of a checkpoint now would say of the run. */
+  public String facts(RunState state) {
+    return RunFacts.of(network, factory, state, options).toString();
+  }
+
   /** The ranks that write together; empty for one alone. */
   Optional<CheckpointRanks> ranks() {
     return network.tables().ranks().map(CheckpointRanks::new);

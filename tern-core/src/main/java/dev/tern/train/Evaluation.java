@@ -23,6 +23,7 @@ final class Evaluation implements AutoCloseable {
   private final FeatureEncoder encoder;
   private final TrainOptions options;
   private final TrainSteps steps;
+  private final boolean isAlone;
   private Optional<Scorer> scorer = Optional.empty();
   private Optional<ItemRecall> recall = Optional.empty();
 
@@ -30,12 +31,19 @@ final class Evaluation implements AutoCloseable {
    * Evaluations of a run.
    *
    * @param steps its steps, which give memory where there is too little for both
+   * @param isAlone false where other ranks wait for what this one exchanges, once
    */
-  Evaluation(Network network, FeatureEncoder encoder, TrainOptions options, TrainSteps steps) {
+  Evaluation(
+      Network network,
+      FeatureEncoder encoder,
+      TrainOptions options,
+      TrainSteps steps,
+      boolean isAlone) {
     this.network = network;
     this.encoder = encoder;
     this.options = options;
     this.steps = steps;
+    this.isAlone = isAlone;
   }
 
   /** Takes the memory that an evaluation needs, and checks that rows have the column of groups. */
@@ -107,7 +115,7 @@ final class Evaluation implements AutoCloseable {
     try {
       work.run();
     } catch (OutOfBudgetException e) {
-      if (steps.current().isEmpty()) {
+      if (steps.current().isEmpty() || !isAlone) {
         throw e;
       }
       steps.close();

@@ -76,6 +76,9 @@ record FitLoop(
     try {
       eval.ifPresent(this::evaluate);
     } catch (RuntimeException | Error e) {
+      if (trainer.isOfSeveral()) {
+        throw e; // The others have ended with it.
+      }
       trainer.goTo(trained);
       try {
         checkpoints.ifPresent(folder -> folder.write(trained));

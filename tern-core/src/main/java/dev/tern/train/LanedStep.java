@@ -186,12 +186,17 @@ final class LanedStep implements BatchStep {
     lookingUp += System.nanoTime() - copied;
   }
 
+  /** The first row of this rank in a batch. */
+  private int firstRow() {
+    return Math.min(lanes.batch(), lanes.first(Math.min(firstLane, lanes.count())));
+  }
+
   /** The rows of this rank. */
   private Batch cut(Batch rows) {
     if (room == null) {
       room = new Batch(rows.schema(), Math.max(1, own.batch()));
     }
-    int from = Math.min(rows.size(), lanes.first(firstLane));
+    int from = firstRow();
     room.clear();
     room.appendRows(rows, from, from + own.batch());
     return room;
@@ -264,7 +269,7 @@ final class LanedStep implements BatchStep {
       return;
     }
     Variable all = gathered.get();
-    int at = Math.min(lanes.batch(), lanes.first(firstLane)) * counted.length;
+    int at = firstRow() * counted.length;
     sums.copyLogits(logits, at);
     Ranks.clear(all.memory());
     Memory.copyIn(logits, at, all.memory().address() + 4L * at, own.batch() * counted.length);

@@ -38,8 +38,10 @@ record Lanes(int batch, int rowsOfLane, List<Integer> rooms) {
 
   /** The lanes {@code [from, to)} alone. */
   Lanes between(int from, int to) {
-    int begin = Math.min(batch, first(from));
-    return new Lanes(Math.min(batch, first(to)) - begin, rowsOfLane, rooms);
+    int end = Math.min(to, count());
+    int begin = Math.min(from, end);
+    return new Lanes(
+        Math.min(batch, first(end)) - Math.min(batch, first(begin)), rowsOfLane, rooms);
   }
 
   /** Adds up the numbers of lanes, 1 or more, as a balanced binary tree; overwrites them. */

@@ -8,8 +8,11 @@ import dev.tern.internal.memory.Memory;
 import dev.tern.tensor.Variable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
 
 /**
  * The ranks that train one model together, seen from one of them; or one alone. A rank has its
@@ -31,9 +34,9 @@ final class Ranks {
     this.endLane = endLane;
   }
 
-  /** One rank, which has all {@code lanes} of a full batch. */
-  static Ranks alone(int lanes) {
-    return new Ranks(Optional.empty(), 0, lanes);
+  /** One rank, which has all lanes, also of batches larger than the options say. */
+  static Ranks alone() {
+    return new Ranks(Optional.empty(), 0, Integer.MAX_VALUE);
   }
 
   /** The ranks of a mesh, which share the lanes of {@code options}. */
@@ -53,7 +56,7 @@ final class Ranks {
     return firstLane;
   }
 
-  /** The end of this rank's lanes in a full batch. */
+  /** The end of this rank's lanes in a full batch; of one rank alone there is none. */
   int endLane() {
     return endLane;
   }
@@ -70,6 +73,15 @@ final class Ranks {
       throw new IllegalArgumentException(
           "train: got checkpoints of changes on %d ranks, expected full ones; leave deltas out"
               .formatted(ranks));
+    }
+  }
+
+  /** Throws if a batch has rows beyond the lanes that ranks share. */
+  void requireRows(int rows, int batch) {
+    if (mesh.isPresent() && rows > batch) {
+      throw new IllegalArgumentException(
+          "train: got a batch of %d rows on %d ranks, expected at most the %d of the options, whose lanes they share"
+              .formatted(rows, mesh.get().ranks(), batch));
     }
   }
 
@@ -120,14 +132,46 @@ final class Ranks {
     }
   }
 
+  /** Does what others wait for; if it fails, the work of all ranks ends. */
+  <T> T together(Supplier<T> work) {
+    try {
+      return work.get();
+    } catch (RuntimeException | Error e) {
+      abort(e);
+      throw e;
+    }
+  }
+
+  /**
+   * Throws unless all ranks say the same of what they train, and where it stands.
+   *
+   * @param run model, options, encoder and state
+   */
+  void requireAlike(Supplier<String> run) {
+    if (mesh.isEmpty()) {
+      return;
+    }
+    UUID print = UUID.nameUUIDFromBytes(run.get().getBytes(StandardCharsets.UTF_8));
+    if (!alike(print.getMostSignificantBits()) | !alike(print.getLeastSignificantBits())) {
+      throw new IllegalStateException(
+          "train: got another run on one rank than on another, expected the same model, options, encoder, and step to go on from, on all %d; have all ranks begin alike"
+              .formatted(mesh.get().ranks()));
+    }
+  }
+
+  private boolean alike(long own) {
+    return reduced(own, Reduction.LONG_MIN) == reduced(own, Reduction.LONG_MAX);
+  }
+
+  private long reduced(long own, Reduction reduction) {
+    Memory.setLong(flag.address(), own);
+    mesh.orElseThrow().allReduce(flag, reduction).await();
+    return Memory.getLong(flag.address());
+  }
+
   /** Whether some rank says so. */
   boolean any(boolean says) {
-    if (mesh.isEmpty()) {
-      return says;
-    }
-    Memory.setLong(flag.address(), says ? 1 : 0);
-    mesh.get().allReduce(flag, Reduction.LONG_MAX).await();
-    return Memory.getLong(flag.address()) != 0;
+    return mesh.isEmpty() ? says : reduced(says ? 1 : 0, Reduction.LONG_MAX) != 0;
   }
 
   /** Ends the work of all ranks, as this one cannot go on. */

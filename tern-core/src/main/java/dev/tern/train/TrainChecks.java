@@ -5,9 +5,13 @@ import dev.tern.data.DataReader;
 import dev.tern.data.Schema;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.embedding.config.TableOptions;
+import dev.tern.model.Network;
+import dev.tern.optim.Optimizer;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Checks of what a run is given. */
 final class TrainChecks {
@@ -70,6 +74,27 @@ final class TrainChecks {
     if (expected.labelDim() == 0) {
       throw new IllegalArgumentException(
           "train: got rows without a label, expected one; fit the encoder on rows with labels");
+    }
+  }
+
+  /** Throws if an optimizer makes each weight anew from its state, which a warm start has not. */
+  static void requireNoFtrl(TrainOptions options) {
+    Stream<Optimizer> optimizers =
+        Stream.concat(Stream.of(options.optimizer()), options.tables().optimizers().stream());
+    if (optimizers.anyMatch(Optimizer.Ftrl.class::isInstance)) {
+      throw new IllegalArgumentException(
+          "warm start: got FTRL, which makes each weight anew from its sums, expected another"
+              + " optimizer; use Adagrad, or resume the run");
+    }
+  }
+
+  /** Throws if an earlier run had weights for nothing of a network. */
+  static void requireSomeWeights(Network network, List<String> fresh, Path from) {
+    int parts = network.variables().size() + network.tables().tables().size();
+    if (fresh.stream().filter(name -> !name.startsWith("buckets of ")).count() == parts) {
+      throw new IllegalArgumentException(
+          "warm start: got no parameter and no table with a name and size of %s, expected some; give another checkpoint, or start without one"
+              .formatted(from));
     }
   }
 }

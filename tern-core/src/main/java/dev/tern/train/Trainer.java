@@ -21,14 +21,12 @@ import dev.tern.metrics.TaskMetrics;
 import dev.tern.model.ModelConfig;
 import dev.tern.model.ModelFactory;
 import dev.tern.model.Network;
-import dev.tern.optim.Optimizer;
 import dev.tern.tensor.Device;
 import dev.tern.tensor.StepProfile;
 import dev.tern.tensor.StepTime;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * Trains a model. {@link #fit} is the whole loop: epochs, evaluations, early stop, checkpoints and
@@ -80,7 +78,7 @@ public final class Trainer implements AutoCloseable {
       TrainOptions options,
       Optional<Mesh> mesh) {
     options.check();
-    ranks = mesh.map(all -> Ranks.of(all, options)).orElseGet(() -> Ranks.alone(options.lanes()));
+    ranks = mesh.map(all -> Ranks.of(all, options)).orElseGet(Ranks::alone);
     TrainChecks.requireUnknown(encoder, options.tables());
     // Its code is compiled while tables are made and data is read.
     MatMul.prepare();
@@ -98,7 +96,7 @@ public final class Trainer implements AutoCloseable {
     lookup = network.newLookup();
     steps = new TrainSteps(network, optimizer, lookup, options, ranks);
     sampled = new SampledRows(network, options.seed());
-    evaluation = new Evaluation(network, encoder, options, steps);
+    evaluation = new Evaluation(network, encoder, options, steps, ranks.isAlone());
     writer = new CheckpointWriter(network, optimizer.state(), factory, encoder, options);
     checkpoints =
         options.checkpoints().map(folder -> new RunCheckpoints(folder, writer, options.deltas()));
@@ -152,7 +150,18 @@ public final class Trainer implements AutoCloseable {
           "train: got rows with the labels %s, expected one; pick it with Readers.withLabel, before the encoder is fitted, or with withTasks"
               .formatted(encoder.schema().labels()));
     }
-    return new Trainer(device, encoder, factory, options, mesh);
+    return new Trainer(device, encoder, factory, options, mesh).alike();
+  }
+
+  /** This trainer, if those of all ranks begin alike. */
+  private Trainer alike() {
+    try {
+      ranks.requireAlike(() -> writer.facts(state) + encoder.toJson());
+      return this;
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
   }
 
   /**
@@ -174,23 +183,12 @@ public final class Trainer implements AutoCloseable {
       FeatureEncoder encoder,
       ModelFactory factory,
       TrainOptions options) {
-    Stream<Optimizer> optimizers =
-        Stream.concat(Stream.of(options.optimizer()), options.tables().optimizers().stream());
-    if (optimizers.anyMatch(Optimizer.Ftrl.class::isInstance)) {
-      throw new IllegalArgumentException(
-          "warm start: got FTRL, which makes each weight anew from its sums, expected another"
-              + " optimizer; use Adagrad, or resume the run");
-    }
+    TrainChecks.requireNoFtrl(options);
     from.requireSameType(factory);
     Trainer trainer = create(device, encoder, factory, options);
     try {
       trainer.fresh = from.begin(trainer.network, factory, encoder);
-      int parts = trainer.network.variables().size() + trainer.network.tables().tables().size();
-      if (trainer.fresh.stream().filter(name -> !name.startsWith("buckets of ")).count() == parts) {
-        throw new IllegalArgumentException(
-            "warm start: got no parameter and no table with a name and size of %s, expected some; give another checkpoint, or start without one"
-                .formatted(from.folder()));
-      }
+      TrainChecks.requireSomeWeights(trainer.network, trainer.fresh, from.folder());
     } catch (RuntimeException | Error e) {
       trainer.close();
       throw e;
@@ -269,7 +267,7 @@ public final class Trainer implements AutoCloseable {
       trainer.close();
       throw e;
     }
-    return trainer;
+    return trainer.alike();
   }
 
   /** Trains to the end of the last epoch without evaluating; closes {@code train}. */
@@ -295,6 +293,7 @@ public final class Trainer implements AutoCloseable {
               .formatted(options.earlyStop()));
     }
     try (TrainingBatches rows = batches(train)) {
+      stopsTogether = ranks.any(stopping);
       Reporter reporter = new Reporter(listener, network, rows::waitedNanos);
       reporter.begin(train.rowCount(), options.epochs(), state);
       if (eval.isPresent()) {
@@ -385,17 +384,13 @@ public final class Trainer implements AutoCloseable {
    * @throws IllegalStateException if the loss is not finite, or after {@link #close}
    */
   public StepResult step(Batch batch) {
-    try {
-      return stepTogether(batch);
-    } catch (RuntimeException | Error e) {
-      ranks.abort(e);
-      throw e;
-    }
+    return ranks.together(() -> stepTogether(batch));
   }
 
   private StepResult stepTogether(Batch batch) {
     requireOpen();
     TrainChecks.requireTrainable(encoder, batch);
+    ranks.requireRows(batch.size(), options.batch());
     long start = System.nanoTime();
     BatchStep step = steps.of(batch, evaluation::close);
     long number = state.step() + 1;
@@ -448,6 +443,11 @@ public final class Trainer implements AutoCloseable {
     state = other;
   }
 
+  /** Whether other ranks wait for this one. */
+  boolean isOfSeveral() {
+    return !ranks.isAlone();
+  }
+
   boolean isStopping() {
     return ranks.isAlone() ? stopping : stopsTogether;
   }
@@ -477,7 +477,7 @@ public final class Trainer implements AutoCloseable {
   List<TaskMetrics.Result> evaluate(DataReader eval, ColumnCounts counts) {
     requireOpen();
     TrainChecks.requireLabels(encoder, eval);
-    return evaluation.of(eval, counts);
+    return ranks.together(() -> evaluation.of(eval, counts));
   }
 
   /**
@@ -498,8 +498,11 @@ public final class Trainer implements AutoCloseable {
    */
   public void save(Path target) {
     requireOpen();
-    checkpoints.ifPresent(RunCheckpoints::finish);
-    writer.write(target, state);
+    ranks.together(() -> {
+      checkpoints.ifPresent(RunCheckpoints::finish);
+      writer.write(target, state);
+      return target;
+    });
   }
 
   /** The model and its tables. */

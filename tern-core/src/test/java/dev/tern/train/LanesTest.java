@@ -262,6 +262,27 @@ final class LanesTest {
   }
 
   @Test
+  void aBatchOfMoreRowsThanTheOptionsSayHasMoreLanes() {
+    TrainOptions options = TrainOptions.of(Optimizer.adagrad(0.05f)).batch(64).shuffleRows(0);
+    Batch rows = PlantedRuns.planted(5, 200);
+    FeatureEncoder encoder = PlantedRuns.encoder(rows);
+    ModelConfig model = ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 16, 8);
+    Batch encoded = new Batch(encoder.schema(), rows.size());
+    encoder.apply(rows, encoded);
+    List<Float> losses = new ArrayList<>();
+    for (int lanes : new int[] {1, 8}) {
+      try (Device device = Device.cpu(2, MEMORY);
+          Trainer trainer = Trainer.create(device, encoder, model, options.lanes(lanes))) {
+        losses.add(trainer.step(encoded).loss());
+        losses.add(trainer.step(encoded).loss());
+        assertThat(trainer.logits()[199]).isNotZero();
+      }
+    }
+    assertThat(losses.get(2)).isCloseTo(losses.get(0), within(2e-6f));
+    assertThat(losses.get(3)).isCloseTo(losses.get(1), within(2e-6f));
+  }
+
+  @Test
   void aBatchWhoseValuesDoNotFitFitsInLanes() {
     ModelConfig model = ModelConfig.of(ModelConfig.Type.DEEPFM, 4, 256, 256, 256);
     TrainOptions options = TrainOptions.of(Optimizer.lazyAdam(0.01f)).batch(4096).shuffleRows(0);

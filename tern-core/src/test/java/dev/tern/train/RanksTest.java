@@ -319,6 +319,21 @@ final class RanksTest {
   }
 
   @Test
+  void ranksThatBeginOtherwiseThanOthersAreRefused() throws Exception {
+    FeatureEncoder encoder = PlantedRuns.encoder(ROWS);
+    together(
+        2,
+        mesh -> {
+          TrainOptions own = adam().seed(mesh.rank());
+          try (Device device = Device.cpu(1, MEMORY)) {
+            assertThatThrownBy(() -> Trainer.create(device, encoder, DEEPFM, own, mesh))
+                .hasMessageContaining("got another run on one rank than on another");
+          }
+          return 0;
+        });
+  }
+
+  @Test
   void whatRanksCannotDoIsRefusedAtOnce() throws Exception {
     FeatureEncoder encoder = PlantedRuns.encoder(ROWS);
     List<TrainOptions> refused =

@@ -241,7 +241,7 @@ final class StepMemoryTest {
             optimizer,
             lookup,
             new Lanes(rows, rowsOfLane, rooms),
-            Ranks.alone(rows),
+            Ranks.alone(),
             PlanSearch.QUICK);
   }
 

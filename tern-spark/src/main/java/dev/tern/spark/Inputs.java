@@ -43,7 +43,8 @@ record Inputs(String label, List<String> dense, List<String> sparse) implements 
       DataType type = type(schema, name);
       DataType to = isText(values(type, name)) ? DataTypes.StringType : DataTypes.LongType;
       DataType all = type instanceof ArrayType ? DataTypes.createArrayType(to) : to;
-      staged.add(functions.col(quoted(name)).cast(all).as(name));
+      Column values = functions.col(quoted(name)).cast(all);
+      staged.add((type instanceof ArrayType ? functions.array_compact(values) : values).as(name));
     }
     return staged;
   }

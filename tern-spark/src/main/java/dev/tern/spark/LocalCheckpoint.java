@@ -30,15 +30,16 @@ final class LocalCheckpoint {
   private LocalCheckpoint() {}
 
   /** The predictor of a checkpoint, one for all tasks of this process. */
-  static Predictor predictor(String path) {
-    return OPEN.computeIfAbsent(path + " " + hash(path), _ -> Predictor.open(local(path)));
+  static Predictor predictor(String path, Configuration hadoop) {
+    return OPEN.computeIfAbsent(
+        path + " " + hash(path, hadoop), _ -> Predictor.open(local(path, hadoop)));
   }
 
   /** The content may be another at the same path, as after a run that began anew. */
-  private static String hash(String path) {
+  private static String hash(String path, Configuration hadoop) {
     String whole = scheme(path).isPresent() ? path : "file:" + path;
     var file = new org.apache.hadoop.fs.Path(whole, HASH);
-    try (InputStream content = file.getFileSystem(new Configuration()).open(file)) {
+    try (InputStream content = file.getFileSystem(hadoop).open(file)) {
       return new String(content.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(
@@ -49,10 +50,10 @@ final class LocalCheckpoint {
   }
 
   /** A copy of a checkpoint as one full one, in a new folder of this machine. */
-  static Path whole(String path) {
+  static Path whole(String path, Configuration hadoop) {
     try {
       Path copy = Files.createTempDirectory("tern-model").resolve("checkpoint");
-      Checkpoint.openLatest(local(path)).compact(copy);
+      Checkpoint.openLatest(local(path, hadoop)).compact(copy);
       return copy;
     } catch (IOException e) {
       throw new UncheckedIOException("model: %s cannot be copied".formatted(path), e);
@@ -71,14 +72,13 @@ final class LocalCheckpoint {
   }
 
   /** The folder of a path; one of another file system is copied here first. */
-  private static Path local(String path) {
+  private static Path local(String path, Configuration hadoop) {
     if (scheme(path).orElse("file").equals("file")) {
       return ofFiles(path);
     }
     try {
       Path copy = Files.createTempDirectory("tern-model").resolve("checkpoint");
       var source = new org.apache.hadoop.fs.Path(path);
-      Configuration hadoop = new Configuration();
       FileUtil.copy(
           source.getFileSystem(hadoop),
           source,

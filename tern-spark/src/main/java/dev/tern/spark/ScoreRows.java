@@ -3,6 +3,7 @@ package dev.tern.spark;
 import dev.tern.data.Batch;
 import dev.tern.data.Schema;
 import dev.tern.model.Loss;
+import dev.tern.model.Task;
 import dev.tern.predict.Predictor;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -11,11 +12,13 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.ml.linalg.Vectors;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.util.SerializableConfiguration;
 import org.jspecify.annotations.Nullable;
 import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
@@ -27,20 +30,22 @@ final class ScoreRows implements MapPartitionsFunction<Row, Row> {
 
   private final String checkpoint;
   private final StructType scored;
+  private final SerializableConfiguration hadoop;
 
   /**
    * For rows of some columns.
    *
    * @param scored the columns with those of scores behind them
    */
-  ScoreRows(String checkpoint, StructType scored) {
+  ScoreRows(String checkpoint, StructType scored, SerializableConfiguration hadoop) {
     this.checkpoint = checkpoint;
     this.scored = scored;
+    this.hadoop = hadoop;
   }
 
   @Override
   public Iterator<Row> call(Iterator<Row> rows) {
-    return new Scored(rows, LocalCheckpoint.predictor(checkpoint));
+    return new Scored(rows, LocalCheckpoint.predictor(checkpoint, hadoop.value()));
   }
 
   private final class Scored implements Iterator<Row> {
@@ -58,7 +63,13 @@ final class ScoreRows implements MapPartitionsFunction<Row, Row> {
     Scored(Iterator<Row> rows, Predictor predictor) {
       this.rows = rows;
       this.predictor = predictor;
-      loss = predictor.tasks().getFirst().loss();
+      List<Task> tasks = predictor.tasks();
+      if (tasks.size() != 1 || !tasks.getFirst().loss().equals(Loss.BINARY_CROSS_ENTROPY)) {
+        throw new IllegalArgumentException(
+            "model: got the tasks %s, expected one with probabilities of clicks; use Predictor for others"
+                .formatted(tasks));
+      }
+      loss = tasks.getFirst().loss();
       Schema schema = predictor.schema();
       names.addAll(schema.dense());
       names.addAll(schema.slotNames());
@@ -123,7 +134,8 @@ final class ScoreRows implements MapPartitionsFunction<Row, Row> {
     private static @Nullable Object value(@Nullable Object value) {
       return switch (value) {
         case Boolean is -> is ? 1 : 0;
-        case Seq<?> many -> CollectionConverters.asJava(many);
+        case Seq<?> many ->
+            CollectionConverters.asJava(many).stream().filter(Objects::nonNull).toList();
         case null, default -> value;
       };
     }

@@ -1,5 +1,6 @@
 package dev.tern.spark;
 
+import dev.tern.embedding.TableShard;
 import dev.tern.model.ModelConfig;
 import dev.tern.optim.Optimizer;
 import dev.tern.train.TrainOptions;
@@ -45,6 +46,18 @@ record Settings(
     throw new IllegalArgumentException(
         "modelType: got %s, expected one of %s"
             .formatted(name, Arrays.toString(ModelConfig.Type.values()).toLowerCase(Locale.ROOT)));
+  }
+
+  /** Throws if so many workers cannot train so. */
+  void require(int workers) {
+    model();
+    options();
+    int least = workers < 1 ? 1 : Math.max(2, TableShard.countOfRanks(workers));
+    if (workers < 1 || lanes < least || Integer.bitCount(lanes) != 1 || batch % lanes != 0) {
+      throw new IllegalArgumentException(
+          "fit: got %d lanes of batches of %d rows for %d workers, expected 1 worker or more, a power of two of at least %d lanes, and a multiple of it as batchSize"
+              .formatted(lanes, batch, workers, least));
+    }
   }
 
   TrainOptions options() {

@@ -322,7 +322,7 @@ public final class TernClassifier extends Estimator<TernModel> implements Defaul
   public TernModel fit(Dataset<?> data) {
     Inputs inputs = inputs();
     Settings settings = settings();
-    settings.model(); // Refused before rows move.
+    settings.require(number(numWorkers)); // Before rows move.
     if (!isSet(runPath)) {
       throw new IllegalArgumentException(
           "runPath: got none, expected a folder for rows and checkpoints that all executors reach;"
@@ -331,7 +331,9 @@ public final class TernClassifier extends Estimator<TernModel> implements Defaul
     RunFolder folder = RunFolder.of(value(runPath));
     Dataset<Row> staged = data.select(inputs.staged(data.schema()).toArray(Column[]::new));
     folder.stage(staged);
-    FeatureEncoder encoder = encoder(folder, inputs, staged.schema());
+    // A run that goes on has its encoder.
+    String encoder =
+        folder.hasCheckpoint() ? "" : encoder(folder, inputs, staged.schema()).toJson();
     byte[] secret = new byte[SECRET_BYTES];
     new SecureRandom().nextBytes(secret);
     TrainTask task = new TrainTask(folder, inputs, staged.schema(), encoder, settings, secret);

@@ -24,6 +24,7 @@ import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.util.SerializableConfiguration;
 import scala.Option;
 
 /**
@@ -61,7 +62,7 @@ public final class TernModel extends Model<TernModel> implements MLWritable {
     return uid;
   }
 
-  /** Folder of the checkpoint, or of a run's checkpoints. */
+  /** Folder of the checkpoint, such as {@code /mnt/share/run1/checkpoints/step-500}. */
   public Param<String> checkpoint() {
     return checkpoint;
   }
@@ -74,7 +75,10 @@ public final class TernModel extends Model<TernModel> implements MLWritable {
   @Override
   public Dataset<Row> transform(Dataset<?> data) {
     StructType scored = transformSchema(data.schema());
-    return data.toDF().mapPartitions(new ScoreRows(getCheckpoint(), scored), Encoders.row(scored));
+    var hadoop =
+        new SerializableConfiguration(data.sparkSession().sparkContext().hadoopConfiguration());
+    return data.toDF()
+        .mapPartitions(new ScoreRows(getCheckpoint(), scored, hadoop), Encoders.row(scored));
   }
 
   @Override
@@ -120,7 +124,7 @@ public final class TernModel extends Model<TernModel> implements MLWritable {
       DefaultParamsWriter$.MODULE$.saveMetadata(model, path, sparkSession());
       Configuration hadoop = sparkSession().sparkContext().hadoopConfiguration();
       Path target = new Path(path, "checkpoint");
-      java.nio.file.Path whole = LocalCheckpoint.whole(model.getCheckpoint());
+      java.nio.file.Path whole = LocalCheckpoint.whole(model.getCheckpoint(), hadoop);
       try {
         FileSystem local = FileSystem.getLocal(hadoop);
         Path source = new Path(whole.toUri());
@@ -161,7 +165,14 @@ public final class TernModel extends Model<TernModel> implements MLWritable {
               path, sparkSession(), TernModel.class.getName());
       TernModel model = new TernModel(metadata.uid());
       metadata.getAndSetParams(model, Option.empty());
-      return model.setCheckpoint(new Path(path, "checkpoint").toString());
+      Path folder = new Path(path, "checkpoint");
+      try {
+        FileSystem files =
+            folder.getFileSystem(sparkSession().sparkContext().hadoopConfiguration());
+        return model.setCheckpoint(files.makeQualified(folder).toString());
+      } catch (IOException e) {
+        throw new UncheckedIOException("model: %s cannot be read".formatted(folder), e);
+      }
     }
   }
 }

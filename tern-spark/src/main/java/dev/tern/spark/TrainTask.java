@@ -3,8 +3,6 @@ package dev.tern.spark;
 import dev.tern.data.DataReader;
 import dev.tern.data.encode.FeatureEncoder;
 import dev.tern.exchange.Mesh;
-import dev.tern.exchange.MeshOptions;
-import dev.tern.exchange.MeshPort;
 import dev.tern.files.Columns;
 import dev.tern.files.parquet.ParquetOptions;
 import dev.tern.files.parquet.ParquetReader;
@@ -14,9 +12,7 @@ import dev.tern.train.Progress;
 import dev.tern.train.TrainOptions;
 import dev.tern.train.Trainer;
 import java.io.Serializable;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
-import java.util.ArrayList;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.apache.spark.BarrierTaskContext;
@@ -37,6 +33,11 @@ import scala.runtime.AbstractFunction1;
 final class TrainTask extends AbstractFunction1<Iterator<Integer>, Iterator<Long>>
     implements Serializable {
   private static final long serialVersionUID = 1L;
+
+  /** Steps between looks whether the job was cancelled. */
+  private static final int REPORT_EVERY = 10;
+
+  private static final int LOG_EVERY = 100;
   private static final Logger LOG = LoggerFactory.getLogger(TrainTask.class);
 
   private final RunFolder folder;
@@ -50,20 +51,20 @@ final class TrainTask extends AbstractFunction1<Iterator<Integer>, Iterator<Long
    * A task of a run.
    *
    * @param staged the columns that were staged
-   * @param encoder {@link FeatureEncoder#toJson}
+   * @param encoder {@link FeatureEncoder#toJson}; nothing for a run that goes on
    * @param secret that the workers of this training alone know
    */
   TrainTask(
       RunFolder folder,
       Inputs inputs,
       StructType staged,
-      FeatureEncoder encoder,
+      String encoder,
       Settings settings,
       byte[] secret) {
     this.folder = folder;
     this.inputs = inputs;
     this.stagedSchema = staged.json();
-    this.encoder = encoder.toJson();
+    this.encoder = encoder;
     this.settings = settings;
     this.secret = secret;
   }
@@ -80,17 +81,21 @@ final class TrainTask extends AbstractFunction1<Iterator<Integer>, Iterator<Long
   private long train(BarrierTaskContext context) {
     ModelConfig model = settings.model();
     TrainOptions options =
-        settings.options().checkpoints(folder.checkpoints(), settings.checkpointEvery());
-    boolean goesOn = folder.hasCheckpoint();
-    try (Mesh mesh = connect(context);
+        settings
+            .options()
+            .reportEvery(REPORT_EVERY)
+            .checkpoints(folder.checkpoints(), settings.checkpointEvery());
+    Place place = Place.open(context, secret, folder.newestName());
+    Optional<Path> from = place.newest().map(folder.checkpoints()::resolve);
+    try (Mesh mesh = place.connect();
         Device device = Device.cpu(Math.max(1, context.cpus()), settings.memory());
         DataReader rows = rows(folder, inputs, stagedSchema);
         Trainer trainer =
-            goesOn
-                ? Trainer.resume(device, folder.checkpoints(), model, options, mesh)
+            from.isPresent()
+                ? Trainer.resume(device, from.get(), model, options, mesh)
                 : Trainer.create(
                     device, FeatureEncoder.fromJson(encoder, "encoder"), model, options, mesh)) {
-      if (goesOn) {
+      if (from.isPresent()) {
         LOG.info("Tern goes on from step {}", trainer.step());
       }
       trainer.fit(rows, Optional.empty(), progress -> heard(context, progress));
@@ -102,41 +107,13 @@ final class TrainTask extends AbstractFunction1<Iterator<Integer>, Iterator<Long
     if (context.isInterrupted()) {
       throw new TaskKilledException("the training was cancelled");
     }
-    if (context.partitionId() == 0) {
+    if (context.partitionId() == 0 && progress.step() % LOG_EVERY == 0) {
       LOG.info(
           "Tern: step {}, loss {}, {} samples/s",
           progress.step(),
           progress.rows().loss(),
           Math.round(progress.pace().samplesPerSecond()));
     }
-  }
-
-  /** Opens a port, tells all workers where it is, and connects with them. */
-  private Mesh connect(BarrierTaskContext context) {
-    int rank = context.partitionId();
-    int ranks = context.getTaskInfos().length;
-    MeshOptions options = MeshOptions.of(rank, ranks, secret).run(0, context.stageAttemptNumber());
-    String host = host(context.getTaskInfos()[rank].address());
-    MeshPort port = MeshPort.open(options, List.of(new InetSocketAddress(host, 0)));
-    try {
-      int number = ((InetSocketAddress) port.address()).getPort();
-      List<SocketAddress> all = new ArrayList<>();
-      for (String each : context.allGather(host + ":" + number)) {
-        int colon = each.lastIndexOf(':');
-        all.add(
-            new InetSocketAddress(
-                each.substring(0, colon), Integer.parseInt(each.substring(colon + 1))));
-      }
-      return port.connect(all);
-    } catch (RuntimeException | Error e) {
-      port.close();
-      throw e;
-    }
-  }
-
-  /** The host of an address that may end in a port. */
-  private static String host(String address) {
-    return address.replaceFirst(":\\d+$", "");
   }
 
   /** The staged rows. */

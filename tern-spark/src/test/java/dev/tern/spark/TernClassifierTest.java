@@ -165,6 +165,24 @@ final class TernClassifierTest {
   }
 
   @Test
+  void filesThatTernDidNotStageStayAndRowsWhoseNullsChangedPlacesAreOthers() throws Exception {
+    Path data = Files.createDirectories(folder.resolve("own/data"));
+    Files.writeString(data.resolve("mine"), "mine");
+    assertThatThrownBy(() -> classifier("own", 2).fit(clicks(10)))
+        .hasMessageContaining("where something lies that Tern did not stage");
+    assertThat(data.resolve("mine")).hasContent("mine");
+    StructType pairs = new StructType().add("a", DataTypes.LongType).add("b", DataTypes.LongType);
+    RunFolder run = RunFolder.of(folder.resolve("pairs").toString());
+    run.stage(spark.createDataFrame(List.of(RowFactory.create(null, 5L)), pairs));
+    assertThatThrownBy(
+            () -> run.stage(spark.createDataFrame(List.of(RowFactory.create(5L, null)), pairs)))
+        .hasMessageContaining("got other rows than those of the run");
+    run.stage(spark.createDataFrame(List.of(RowFactory.create(null, 5L)), pairs));
+    assertThatThrownBy(() -> classifier("none", 2).fit(clicks(0)))
+        .hasMessageContaining("got no rows");
+  }
+
+  @Test
   void whatCannotBeTrainedOnIsRefusedBeforeRowsMove() {
     Dataset<Row> clicks = clicks(10);
     assertThatThrownBy(() -> classifier("run", 2).setDenseCols("item").fit(clicks))
@@ -177,6 +195,8 @@ final class TernClassifierTest {
         .hasMessageContaining("modelType: got deepfn, expected one of");
     assertThatThrownBy(() -> classifier("run", 2).setRunPath("hdfs://cluster/run").fit(clicks))
         .hasMessageContaining("runPath: got hdfs://cluster/run");
+    assertThatThrownBy(() -> classifier("run", 3).setLanes(2).fit(clicks))
+        .hasMessageContaining("got 2 lanes of batches of 128 rows for 3 workers");
     assertThat(folder).isEmptyDirectory();
   }
 }

@@ -1,6 +1,7 @@
 package dev.tern.bench.exchange;
 
 import dev.tern.bench.Arguments;
+import dev.tern.bench.BenchModels;
 import dev.tern.bench.Result;
 import dev.tern.bench.TrainBench;
 import dev.tern.bench.rows.CriteoLike;
@@ -69,7 +70,7 @@ final class TrainingRank {
   }
 
   private TrainData data(long rows) {
-    ModelConfig.Type type = TrainBench.model(model).type();
+    ModelConfig.Type type = BenchModels.of(model).type();
     int seed = arguments.integer("--seed");
     return type.readsSequences()
         ? new TaobaoLike(rows, 50, true, seed)
@@ -99,7 +100,7 @@ final class TrainingRank {
 
   private Side side(Device device, TrainData data, int ranks, Optional<Mesh> of) {
     TrainOptions options = options(ranks);
-    ModelConfig config = TrainBench.model(model);
+    ModelConfig config = BenchModels.of(model);
     Trainer trainer =
         of.map(all -> Trainer.create(device, data.encoder(), config, options, all))
             .orElseGet(() -> Trainer.create(device, data.encoder(), config, options));
