@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 final class HouseTest {
   private static final int MOST_FILES = 40;
   private static final int LARGEST_CYCLE = 6;
-  private static final int MOST_LINES = 96_300;
+  private static final int MOST_LINES = 96_400;
 
   /** Methods and constructors of core with more than 5 parameters. */
   private static final int MOST_LONG_SIGNATURES = 40;
