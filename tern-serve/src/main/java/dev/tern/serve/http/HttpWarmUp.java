@@ -48,6 +48,9 @@ final class HttpWarmUp implements AutoCloseable {
   private static final double FASTER = 1.1;
   private static final int LENGTHS = 20_000;
 
+  /** Rounds of all requests by one caller at the end. */
+  private static final int LAST_ROUNDS = 20;
+
   /** Rounds of all requests on one connection. */
   private static final int ROUNDS = 16;
 
@@ -106,8 +109,20 @@ final class HttpWarmUp implements AutoCloseable {
         isDone = true;
         others.forEach(Workers::awaitEnd);
       }
+      settle(first);
     }
     return true;
+  }
+
+  /**
+   * Asks one request after the other for a moment: while several callers competed for processors
+   * with the JIT, requests took longer than they will, by which they are told apart ({@link
+   * Quick}).
+   */
+  private static void settle(Caller first) throws IOException {
+    for (int i = 0; i < LAST_ROUNDS; i++) {
+      first.askEach();
+    }
   }
 
   /** Has the JIT see lengths of answers of any number of digits. */

@@ -24,7 +24,11 @@ import java.util.function.Function;
  * }</pre>
  */
 public final class ModelServer implements AutoCloseable {
-  private static final Duration REQUESTS_WARM = Duration.ofSeconds(10);
+  /** The most time that models and requests warm up in. */
+  private static final long WARM_NANOS = 17_500_000_000L;
+
+  private static final long LEAST_REQUESTS_NANOS = 5_000_000_000L;
+  private static final long MOST_REQUESTS_NANOS = 10_000_000_000L;
 
   private final ServeOptions options;
   private final Answers answers;
@@ -77,13 +81,20 @@ public final class ModelServer implements AutoCloseable {
             },
             ServedProtocols.all(bodies),
             (model, front) -> {
+              long end = System.nanoTime() + WARM_NANOS;
               model.versions().forEach(LiveModel::warmUp);
-              front.warm(RequestWarmUp.requests(model), RequestWarmUp.call(model), REQUESTS_WARM);
+              front.warm(
+                  RequestWarmUp.requests(model), RequestWarmUp.call(model), requestsUntil(end));
             },
             (model, fresh) -> fresh.warmUp(),
             metrics,
             bodies),
         notes);
+  }
+
+  private static Duration requestsUntil(long end) {
+    return Duration.ofNanos(
+        Math.clamp(end - System.nanoTime(), LEAST_REQUESTS_NANOS, MOST_REQUESTS_NANOS));
   }
 
   /**
