@@ -182,7 +182,7 @@ public record ModelConfig(
     BST(paper(Bst::new), NETWORK, WIDTHS, HEADS, BLOCKS, SEQUENCES),
     NEUMF(paper(MatrixFactorization::neural), NETWORK, USER_ITEM),
     GMF(paper(MatrixFactorization::generalized), VECTORS, USER_ITEM),
-    TWOTOWER(TwoTower::of, NETWORK, WIDTHS, MATCHING, OWN_LOSS),
+    TWOTOWER(TwoTower::new, NETWORK, WIDTHS, MATCHING, OWN_LOSS),
     PNN(paper(ProductNetwork::new), NETWORK, FIELDS, PRODUCTS),
     NFM(paper(NeuralFm::new), NETWORK, LINEAR),
     AFM(paper(AttentionalFm::new), VECTORS, LINEAR, DROPOUT, FIELDS, UNITS),

@@ -4,6 +4,7 @@ import dev.tern.nn.Features;
 import dev.tern.nn.Model;
 import dev.tern.tensor.Tensor;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A model of pairs whose logit is the product of two vectors, one of which depends on the item
@@ -13,6 +14,16 @@ import java.util.List;
 public interface RetrievalModel extends Model {
   /** The columns of the item; the first is the {@link #itemSlot}. */
   List<String> itemColumns();
+
+  @Override
+  default Optional<String> itemSlot() {
+    return Optional.of(itemColumns().getFirst());
+  }
+
+  @Override
+  default boolean hasOwnLoss() {
+    return true;
+  }
 
   /** Numbers of a vector, {@code D}. */
   int vectorWidth();

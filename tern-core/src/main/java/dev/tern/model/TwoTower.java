@@ -2,12 +2,12 @@ package dev.tern.model;
 
 import dev.tern.data.Schema;
 import dev.tern.model.papers.SlotWidths;
+import dev.tern.nn.BatchItems;
 import dev.tern.nn.Features;
 import dev.tern.nn.InBatchSoftmax;
 import dev.tern.nn.Parameters;
 import dev.tern.tensor.Tensor;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Two towers (Yi et al., "Sampling-Bias-Corrected Neural Modeling for Large Corpus Item
@@ -20,17 +20,9 @@ final class TwoTower implements RetrievalModel {
   private final Tower user;
   private final Tower item;
 
-  /** The model of a configuration. */
-  static TwoTower of(ModelConfig config, Schema schema, Parameters parameters) {
+  TwoTower(ModelConfig config, Schema schema, Parameters parameters) {
     SlotWidths widths = config.sizes(schema).widths();
-    return new TwoTower(
-        new Tower.Sizes(widths, config.hidden(), config.style(), config.matching()),
-        schema,
-        parameters);
-  }
-
-  private TwoTower(Tower.Sizes sizes, Schema schema, Parameters parameters) {
-    this.sizes = sizes;
+    sizes = new Tower.Sizes(widths, config.hidden(), config.style(), config.matching());
     PartColumns items = PartColumns.ofItems(schema, sizes.matching().itemColumns());
     user = Tower.of("user", PartColumns.ofUsers(schema, items), sizes, parameters);
     item = Tower.of("item", items, sizes, parameters);
@@ -57,18 +49,8 @@ final class TwoTower implements RetrievalModel {
   }
 
   @Override
-  public Optional<String> itemSlot() {
-    return Optional.of(itemColumns().getFirst());
-  }
-
-  @Override
   public Matching.Sampled sampled() {
     return sizes.matching().sampled();
-  }
-
-  @Override
-  public boolean hasOwnLoss() {
-    return true;
   }
 
   @Override
@@ -85,12 +67,12 @@ final class TwoTower implements RetrievalModel {
   public Tensor logits(Features x) {
     Tensor users = users(x);
     Tensor items = items(x);
-    x.items()
-        .ifPresent(rows -> {
-          Tensor rates = sizes.matching().corrected() ? rows.logRates() : rows.logRates().mul(0);
-          Tensor loss = InBatchSoftmax.loss(users, items, rows.numbers(), rates, rows.rewards());
-          x.pass().addLoss("in-batch softmax", loss);
-        });
+    x.items().ifPresent(rows -> x.pass().addLoss("in-batch softmax", loss(users, items, rows)));
     return users.mul(InBatchSoftmax.first(items, x.batch())).sum(1);
+  }
+
+  private Tensor loss(Tensor users, Tensor items, BatchItems rows) {
+    Tensor rates = sizes.matching().corrected() ? rows.logRates() : rows.logRates().mul(0);
+    return InBatchSoftmax.loss(users, items, rows.numbers(), rates, rows.rewards());
   }
 }

@@ -404,7 +404,7 @@ final class SequenceModelsTest {
               () -> ModelConfig.of(ModelConfig.Type.GMF, D).create(schema(false), parameters))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(
-              "for GMF, expected two slots, of users and of items, and no numbers");
+              "expected two slots, of users and of items, and no numbers for GMF");
       assertThatThrownBy(() -> ModelConfig.of(ModelConfig.Type.DIN, D, 4).withAttention())
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("one hidden layer or more");

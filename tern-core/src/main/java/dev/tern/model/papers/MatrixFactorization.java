@@ -33,13 +33,10 @@ public final class MatrixFactorization implements Model {
   private MatrixFactorization(
       Sizes sizes, Optional<List<Integer>> hidden, Schema schema, Parameters of) {
     if (schema.slotCount() != SLOTS || hidden.isEmpty() && schema.denseDim() > 0) {
+      String numbers = hidden.isEmpty() ? "no numbers for GMF" : "any numbers for NEUMF";
       throw new IllegalArgumentException(
-          "model: got numbers %s and slots %s for %s, expected two slots, of users and of items%s; leave the others out"
-              .formatted(
-                  schema.dense(),
-                  schema.slotNames(),
-                  hidden.isEmpty() ? "GMF" : "NEUMF",
-                  hidden.isEmpty() ? ", and no numbers" : ""));
+          "model: got numbers %s and slots %s, expected two slots, of users and of items, and %s; leave the others out"
+              .formatted(schema.dense(), schema.slotNames(), numbers));
     }
     width = sizes.embedding();
     int flat = SLOTS * width + schema.denseDim();
@@ -71,9 +68,7 @@ public final class MatrixFactorization implements Model {
   public Tensor logits(Features x) {
     Tensor factors = x.embedded(0);
     int batch = factors.shape().size(0);
-    Tensor user = factors.slice(1, 0, 1).reshape(batch, width);
-    Tensor item = factors.slice(1, 1, 2).reshape(batch, width);
-    Tensor product = user.mul(item);
+    Tensor product = factors.slice(1, 0, 1).mul(factors.slice(1, 1, 2)).reshape(batch, width);
     Tensor all =
         deep.map(layers -> layers.apply(x.flat(x.embedded(1)), x.pass()))
             .map(hidden -> Tensor.concat(1, List.of(product, hidden)))

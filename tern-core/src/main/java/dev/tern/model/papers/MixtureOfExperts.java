@@ -24,7 +24,12 @@ import java.util.List;
  */
 public final class MixtureOfExperts implements Model {
   /** The gate of a task: hidden layers, and a number for each expert. */
-  private record Gate(Mlp hidden, Linear out) {}
+  private record Gate(Mlp hidden, Linear out) {
+    /** The weights of experts, {@code [B, E]}. */
+    Tensor weights(Tensor flat, Features x) {
+      return out.apply(hidden.apply(flat, x.pass())).softmax(1);
+    }
+  }
 
   private final Sizes sizes;
   private final List<Mlp> experts = new ArrayList<>();
@@ -33,20 +38,17 @@ public final class MixtureOfExperts implements Model {
 
   public MixtureOfExperts(Sizes sizes, Schema schema, Parameters parameters) {
     this.sizes = sizes;
-    int tasks = sizes.tasks().count();
     int flat = sizes.widths().flat(schema);
-    int count = sizes.tasks().experts();
-    for (int e = 0; e < count; e++) {
+    for (int e = 0; e < sizes.tasks().experts(); e++) {
       experts.add(new Mlp(parameters, "expert." + e, flat, sizes.hidden(), sizes.style()));
     }
-    for (int k = 0; k < tasks; k++) {
+    for (int k = 0; k < sizes.tasks().count(); k++) {
       String name = "gate." + k;
       Mlp hidden = new Mlp(parameters, name, flat, sizes.tasks().gates(), sizes.style());
-      Linear out = new Linear(parameters, name + ".out", hidden.outputs(), count, false);
+      Linear out = new Linear(parameters, name + ".out", hidden.outputs(), experts.size(), false);
       gates.add(new Gate(hidden, out));
     }
-    int mixed = experts.getFirst().outputs();
-    towers = new TaskTowers(sizes, mixed, parameters);
+    towers = new TaskTowers(sizes, experts.getFirst().outputs(), parameters);
   }
 
   @Override
@@ -63,12 +65,7 @@ public final class MixtureOfExperts implements Model {
   public Tensor logits(Features x) {
     Tensor flat = x.flat(x.embedded());
     List<Tensor> outputs = experts.stream().map(expert -> expert.apply(flat, x.pass())).toList();
-    return towers.logits(task -> mixed(gates.get(task), flat, outputs, x), x.pass());
-  }
-
-  /** The mean of the experts' outputs by a gate's weights, {@code [B, H]}. */
-  private static Tensor mixed(Gate gate, Tensor flat, List<Tensor> outputs, Features x) {
-    return mean(gate.out().apply(gate.hidden().apply(flat, x.pass())).softmax(1), outputs);
+    return towers.logits(k -> mean(gates.get(k).weights(flat, x), outputs), x.pass());
   }
 
   /** The sum of {@code E} outputs {@code [B, H]}, each times a column of weights {@code [B, E]}. */
