@@ -150,7 +150,7 @@ final class ModelJson {
         .filter(layer -> !json.has(SCALED))
         .ifPresent(layer -> {
           throw new DataException(
-              "model: got the softmax layer %s with the factor %s and no mask from a build that did not multiply by it, expected 1, as this build does and would score otherwise; import the model again"
+              "model: got the softmax layer %s with the factor %s and no mask in a checkpoint that does not say whether its build multiplied by it, which earlier builds did not, expected it to say so or 1; import the model again, or read it with the build that wrote it"
                   .formatted(layer.name(), layer.exact("factor")));
         });
     return graph;

@@ -191,8 +191,10 @@ final class LayeredModel {
       reserve();
       ModelState beside = state(current.mark(), List.of());
       new UpdateRehearsal(base.tables().tables(), from, beside, free.getLast()).run(time);
-    } catch (OutOfBudgetException | DataException | UncheckedIOException _) {
-      // Updates will find no room either, or a training has removed the files meanwhile.
+    } catch (OutOfBudgetException _) {
+      spare(); // Updates will find no room either; requests keep what there is.
+    } catch (DataException | UncheckedIOException _) {
+      // A training has removed the files meanwhile.
     } finally {
       sweep();
     }

@@ -26,7 +26,8 @@ final class Ranks {
   private final Optional<Mesh> mesh;
   private final int firstLane;
   private final int endLane;
-  private final MemorySegment flag = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+  private final MemorySegment flag =
+      Memory.allocate(Arena.ofAuto(), Long.BYTES, Long.BYTES, "flag of ranks");
 
   private Ranks(Optional<Mesh> mesh, int firstLane, int endLane) {
     this.mesh = mesh;

@@ -2,6 +2,7 @@ package dev.tern.cli.serve;
 
 import dev.tern.cli.config.ConfigException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -13,6 +14,9 @@ import picocli.CommandLine.TypeConversionException;
 
 /** Gives options of a command the values that a file has for them. */
 final class FileChoice {
+  /** The option that has a value for each model beside one for all. */
+  private static final String LIMITS = "memory";
+
   /** Options that are of the command line alone. */
   private static final Set<String> NOT_IN_FILES =
       Set.of("help", "version", "debug", "check", "config", "candidates");
@@ -41,7 +45,13 @@ final class FileChoice {
     file.options()
         .forEach((key, value) -> {
           OptionSpec option = spec.findOption("--" + key);
-          if (option != null && !given.hasMatchedOption("--" + key)) {
+          boolean isSet = given.hasMatchedOption("--" + key);
+          if (option != null && isSet && key.equals(LIMITS)) {
+            // Limits of some models stand beside it; one of all models comes behind it, and counts.
+            List<Object> all = new ArrayList<>(List.of(converted(option, key, value)));
+            all.addAll(given.matchedOptionValue("--" + key, List.of()));
+            option.setValue(all);
+          } else if (option != null && !isSet) {
             Object one = converted(option, key, value);
             option.setValue(option.isMultiValue() ? List.of(one) : one);
           }

@@ -9,6 +9,7 @@ import dev.tern.stream.TopicAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -120,10 +121,13 @@ record ServedModels(CandidateReading reading) {
    */
   static List<ServedName> limited(List<ServedName> names, List<Amounts.Limit> limits) {
     List<ServedName> limited = new ArrayList<>(names);
-    for (Amounts.Limit limit : limits) {
-      if (limit.model().isEmpty()) {
-        continue;
-      }
+    // Of all labels first, so that the limit of one label stands.
+    List<Amounts.Limit> ordered =
+        limits.stream()
+            .filter(limit -> !limit.model().isEmpty())
+            .sorted(Comparator.comparing((Amounts.Limit limit) -> limit.model().contains("@")))
+            .toList();
+    for (Amounts.Limit limit : ordered) {
       boolean isNamed = false;
       for (int i = 0; i < limited.size(); i++) {
         ServedName each = limited.get(i);

@@ -63,7 +63,10 @@ final class ServeFileTest {
     assertThat((Boolean) value(command, "--admin")).isFalse();
     assertThat(value(command, "--tables")).hasToString("INT8");
     assertThat(value(command, "--host")).isEqualTo("127.0.0.1");
-    assertThat(value(command, "--memory")).isEqualTo(List.of(new Amounts.Limit("", 3L << 30)));
+    Amounts.Limit ofAll = new Amounts.Limit("", 3L << 30);
+    assertThat(value(command, "--memory")).isEqualTo(List.of(ofAll));
+    assertThat(value(command(WHOLE, "--memory", "ads=1k"), "--memory"))
+        .isEqualTo(List.of(ofAll, new Amounts.Limit("ads", 1024)));
   }
 
   @Test
@@ -76,6 +79,7 @@ final class ServeFileTest {
     assertThat(memory(names, "4g")).containsExactly(0L, 0L, 0L);
     assertThat(memory(names, "4g", "ads=2g")).containsExactly(2L << 30, 2L << 30, 0L);
     assertThat(memory(names, "ads=2g", "ads@canary=1k")).containsExactly(2L << 30, 1024L, 0L);
+    assertThat(memory(names, "ads@canary=1k", "ads=2g")).containsExactly(2L << 30, 1024L, 0L);
     assertThatExceptionOfType(ConfigException.class)
         .isThrownBy(() -> memory(names, "shp=1g"))
         .withMessageContaining("--memory: got shp, expected the name of a model that is served")

@@ -14,8 +14,15 @@ import java.util.function.LongSupplier;
 final class Admission {
   /** A request whose body is there. */
   interface Request {
-    /** Computes and answers. */
-    void run();
+    /**
+     * Computes and answers.
+     *
+     * @param brief whether it runs on a thread that reads connections, which has no time for what
+     *     takes long
+     * @return whether it takes long and nothing was answered: then it is called again, not brief,
+     *     on another thread
+     */
+    boolean run(boolean brief);
 
     /** Answers that there is no room: {@code isFull} or it waited for too long. */
     void refuse(boolean isFull);
@@ -86,7 +93,7 @@ final class Admission {
     if (!runs) {
       request.refuse(true);
     } else if (here && !isCrowded) {
-      run(request, false);
+      run(request, false, true);
     } else {
       runElsewhere(request, !here);
     }
@@ -99,7 +106,7 @@ final class Admission {
 
   private void runElsewhere(Request request, boolean isLong) {
     try {
-      threads.execute(() -> run(request, isLong));
+      threads.execute(() -> run(request, isLong, false));
     } catch (RejectedExecutionException _) {
       synchronized (this) {
         running--;
@@ -109,11 +116,20 @@ final class Admission {
     }
   }
 
-  private void run(Request request, boolean isLong) {
+  private void run(Request request, boolean isLong, boolean brief) {
+    boolean goesOn = false;
     try {
-      request.run();
+      goesOn = request.run(brief);
     } finally {
-      next(isLong);
+      if (!goesOn) {
+        next(isLong);
+      }
+    }
+    if (goesOn) { // It keeps its place.
+      synchronized (this) {
+        longRunning += isLong ? 0 : 1;
+      }
+      runElsewhere(request, true);
     }
   }
 

@@ -47,9 +47,6 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
   private final HttpBody body;
   private boolean isWarmUp;
 
-  /** Whether it is computed on the thread that reads its connection. */
-  private boolean isHere;
-
   private String version = "";
 
   HttpExchange(HttpFront front, Request request, Response response, Callback callback) {
@@ -166,8 +163,7 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     if (asked != null && asked.kind().changes()) {
       front.execute(() -> change(asked));
     } else {
-      isHere = asked != null && served != null && isQuick(asked, served);
-      front.admit(this, isHere);
+      front.admit(this, asked != null && served != null && isQuick(asked, served));
     }
   }
 
@@ -194,7 +190,7 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
   }
 
   @Override
-  public void run() {
+  public boolean run(boolean brief) {
     Route asked = route;
     Hosted served = model;
     if (asked == null || served == null) {
@@ -202,11 +198,9 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     }
     long begun = System.nanoTime();
     try {
-      compute(asked, served);
+      compute(asked, served, brief);
     } catch (LongRequestException _) {
-      isHere = false;
-      front.admit(this, false);
-      return;
+      return true;
     } catch (RefusedException e) {
       answer(JsonText.error(e));
     } catch (RuntimeException | Error e) {
@@ -215,9 +209,10 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
     if (!asked.kind().finds()) {
       served.quick().took(body.length(), System.nanoTime() - begun);
     }
+    return false;
   }
 
-  private void compute(Route asked, Hosted served) {
+  private void compute(Route asked, Hosted served, boolean brief) {
     byte[] bytes = body.bytes();
     int count = body.length();
     Optional<String> encoding = encoding();
@@ -226,7 +221,7 @@ final class HttpExchange implements Admission.Request, HttpBody.Reader {
       count = bytes.length;
     }
     Answers.Scored scored =
-        front.answers().score(asked, served, metrics, bytes, count, jsonLength(count), isHere);
+        front.answers().score(asked, served, metrics, bytes, count, jsonLength(count), brief);
     version = Long.toString(scored.step());
     answer(scored.reply());
   }

@@ -53,9 +53,6 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
   private OptionalLong timeout = OptionalLong.empty();
   private boolean isWarmUp;
 
-  /** Whether it is computed on the thread that reads its connection. */
-  private boolean isHere;
-
   private String version = "";
   private volatile @Nullable HttpHealthWatch watch;
 
@@ -159,8 +156,7 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
   @Override
   public void whole() {
     if (called().scores()) {
-      isHere = isQuick();
-      front.admit(this, isHere);
+      front.admit(this, isQuick());
     } else {
       front.execute(this::get);
     }
@@ -231,43 +227,42 @@ final class HttpGrpcCall implements Admission.Request, HttpBody.Reader {
   }
 
   @Override
-  public void run() {
+  public boolean run(boolean brief) {
     try {
       if (!answered.get()) { // Else the caller gave up while it waited.
-        compute();
+        compute(brief);
       }
     } catch (LongRequestException _) {
-      isHere = false;
-      front.admit(this, false);
-      return;
+      return true;
     } catch (RefusedException e) {
       refused(e);
     } catch (RuntimeException | Error e) {
       broken(e);
     }
     body.release();
+    return false;
   }
 
-  private void compute() {
+  private void compute(boolean brief) {
     requireTime();
     Message message = message();
     Route route = GrpcAnswers.route(Route.Kind.INFER, message.bytes, message.from, message.to);
     Hosted found = front.answers().model(route);
     model = found;
     metrics = Guest.metrics(isWarmUp, front.metrics().warmUp, found.metrics());
-    Answers.Scored scored = score(route, found, message);
+    Answers.Scored scored = score(route, found, message, brief);
     requireTime();
     version = Long.toString(scored.step());
     answer(scored.reply());
   }
 
-  private Answers.Scored score(Route route, Hosted found, Message message) {
+  private Answers.Scored score(Route route, Hosted found, Message message, boolean brief) {
     long begun = System.nanoTime();
     boolean isLong = false;
     try {
       return front
           .grpc()
-          .score(route, found, metrics, message.bytes, message.from, message.to, isHere);
+          .score(route, found, metrics, message.bytes, message.from, message.to, brief);
     } catch (LongRequestException e) {
       isLong = true;
       throw e;

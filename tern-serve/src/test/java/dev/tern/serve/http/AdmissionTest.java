@@ -22,9 +22,10 @@ final class AdmissionTest {
   private Admission.Request request(String name, Runnable work) {
     return new Admission.Request() {
       @Override
-      public void run() {
+      public boolean run(boolean brief) {
         told.add(name + " ran");
         work.run();
+        return false;
       }
 
       @Override
@@ -58,6 +59,38 @@ final class AdmissionTest {
     threads.remove().run();
     assertThat(told).containsExactly("a ran");
     assertThat(admission.running()).isZero();
+  }
+
+  @Test
+  void aRequestThatTakesLongGoesOnOnAnotherThreadAndKeepsItsPlace() {
+    Admission narrow =
+        new Admission(
+            ServeLimits.DEFAULT.withInFlight(1, 0, Duration.ofMillis(100)),
+            threads::add,
+            clock::get);
+    Admission.Request isLong =
+        new Admission.Request() {
+          @Override
+          public boolean run(boolean brief) {
+            told.add(brief ? "brief" : "long");
+            return brief;
+          }
+
+          @Override
+          public void refuse(boolean isFull) {
+            told.add("refused");
+          }
+        };
+    narrow.submit(isLong, true);
+    assertThat(told).containsExactly("brief");
+    assertThat(narrow.running()).isEqualTo(1);
+    narrow.submit(request("other"), true);
+    assertThat(told).containsExactly("brief", "other found it full");
+    threads.remove().run();
+    assertThat(told).containsExactly("brief", "other found it full", "long");
+    assertThat(narrow.running()).isZero();
+    narrow.submit(request("next"), true);
+    assertThat(told).endsWith("next ran");
   }
 
   @Test

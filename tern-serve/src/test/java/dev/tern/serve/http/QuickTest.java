@@ -101,7 +101,12 @@ final class QuickTest {
       assertThat(isBrief(server, client, "/v2/models/m/infer", "long")).isFalse();
       assertThat(isBrief(server, client, "/v2/models/m/retrieve", "{}")).isFalse();
       assertThat(isBrief(server, client, "/v1/models/m:retrieve", "{}")).isFalse();
-      assertThat(server.metric("tern_inflight_requests")).isZero();
+      double running = 1;
+      for (int i = 0; i < MOST_REQUESTS && running > 0; i++) {
+        running =
+            server.metric("tern_inflight_requests"); // An answer comes before its place is free.
+      }
+      assertThat(running).isZero();
     }
   }
 
