@@ -39,13 +39,19 @@ public final class RankBench {
     if (!arguments.json()) {
       System.out.println(Machine.line());
     }
+    int ranks = arguments.positive("--ranks");
+    if (Integer.bitCount(ranks) != 1) {
+      throw new IllegalArgumentException(
+          "--ranks: got %d, expected a power of two, as other numbers share the work unevenly"
+              .formatted(ranks));
+    }
     boolean pinned = arguments.choice("--pinned", "yes", "no").equals("yes");
     RankProcesses processes =
         new RankProcesses("ranks", TrainingRank.class.getName(), List.of("-Xmx3g"), pinned);
     for (String model : arguments.list("--models")) {
       List<String> own = new ArrayList<>(List.of(model));
       own.addAll(args);
-      processes.run(arguments.positive("--ranks"), own);
+      processes.run(ranks, own);
     }
   }
 }

@@ -80,11 +80,9 @@ final class TrainingRank {
 
   /** Options for what {@code ranks} ranks train on in a step. */
   private TrainOptions options(int ranks) {
-    // As many lanes as the shares of any number of ranks come to.
-    int lanes = arguments.positive("--lanes") * Integer.highestOneBit(2 * ranks - 1);
     return TrainOptions.of(TrainBench.optimizer(arguments.text("--optimizer")))
-        .batch(arguments.positive("--batch") * Integer.highestOneBit(2 * ranks - 1))
-        .lanes(lanes)
+        .batch(arguments.positive("--batch") * ranks)
+        .lanes(arguments.positive("--lanes") * ranks)
         .shuffleRows(0);
   }
 
